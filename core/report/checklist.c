@@ -548,7 +548,7 @@ add_list(DemurPages *p, const char *heading, const Item *items, size_t n) {
 
 void
 demur_section_checklist(DemurPages *p) {
-  demur_layout_page_break(p->layout, 0);
+  demur_layout_page_break(p->layout, DEMUR_SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Reporting guidelines");
   demur_layout_text(
       p->layout, DEMUR_TEXT_BODY,

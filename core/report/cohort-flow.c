@@ -16,6 +16,7 @@
 #define LEAST_BOX 20.5
 #define LEAST_NARROW_BOX 11.4
 #define MOST_REASONS 8
+#define REASON_LETTERS 66 /* a line of a list's box */
 
 static double
 box_height(const DemurPalette *palette) {
@@ -72,10 +73,33 @@ list_of(const DemurCohortFlow *chart, int which) {
                              chart->n_noticed, chart->noticed};
 }
 
+/* The lines of a reason that is longer than its box is wide, cut between words (g_strfreev). */
+static GStrv
+reason_lines(const char *reason) {
+  g_auto(GStrv) words = g_strsplit(reason, " ", -1);
+  GPtrArray *lines = g_ptr_array_new();
+  GString *line = g_string_new(words[0]);
+  for (size_t i = 1; words[0] != NULL && words[i] != NULL; i++) {
+    if (g_utf8_strlen(line->str, -1) + 1 + g_utf8_strlen(words[i], -1) > REASON_LETTERS) {
+      g_ptr_array_add(lines, g_string_free(line, FALSE));
+      line = g_string_new(words[i]);
+    } else {
+      g_string_append_printf(line, " %s", words[i]);
+    }
+  }
+  g_ptr_array_add(lines, g_string_free(line, FALSE));
+  g_ptr_array_add(lines, NULL);
+  return (GStrv)g_ptr_array_free(lines, FALSE);
+}
+
 static double
 list_height(const List *list, const DemurPalette *palette) {
-  return palette->font_size *
-         (LINE * (double)(1 + MIN(list->n, MOST_REASONS) + (list->n > MOST_REASONS)) + 2 * PAD);
+  size_t n_lines = list->n > MOST_REASONS ? 2 : 1;
+  for (size_t i = 0; i < MIN(list->n, MOST_REASONS); i++) {
+    g_auto(GStrv) lines = reason_lines(list->reasons[i].reason);
+    n_lines += g_strv_length(lines);
+  }
+  return palette->font_size * (LINE * (double)n_lines + 2 * PAD);
 }
 
 static gboolean
@@ -165,8 +189,12 @@ draw_list(const List *list, cairo_t *cr, const DemurPalette *palette, DemurRecta
     const double number = demur_chart_text(cr, palette, n, size * 0.94, FALSE, palette->ink,
                                            left + width - size, line, 1, 0, 0)
                               .width;
-    demur_chart_text(cr, palette, list->reasons[i].reason, size * 0.94, FALSE, palette->muted,
-                     left + size, line, 0, 0, width - 3 * size - number);
+    g_auto(GStrv) lines = reason_lines(list->reasons[i].reason);
+    for (size_t k = 0; lines[k] != NULL; k++) {
+      line += k > 0 ? LINE * size : 0;
+      demur_chart_text(cr, palette, lines[k], size * 0.94, FALSE, palette->muted,
+                       left + (k > 0 ? 2 : 1) * size, line, 0, 0, width - 4 * size - number);
+    }
   }
   if (list->n > MOST_REASONS) {
     size_t rest = 0;

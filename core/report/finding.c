@@ -139,6 +139,16 @@ demur_finding(const DemurReportInput *input) {
   return f;
 }
 
+static gboolean
+is_nothing(const DemurComparison *c) {
+  return c == NULL || (c->difference == 0.0 && c->low == 0.0 && c->high == 0.0);
+}
+
+gboolean
+demur_finding_is_confidence(const DemurReportFinding *f) {
+  return f->compared && is_nothing(f->plain) && is_nothing(f->debiased) && is_nothing(f->site);
+}
+
 const char *
 demur_finding_title(const DemurReportFinding *f, const DemurMethodResult *method) {
   if (method == f->subject && f->input->selector.title && method->kind == DEMUR_METHOD_SELECTOR)
@@ -192,6 +202,8 @@ demur_finding_headline(const DemurReportFinding *f) {
                            "better than confidence cannot be decided.",
                            label);
   }
+  if (demur_finding_is_confidence(f))
+    return g_strdup("This selector lets through the risks that plain confidence lets through.");
   g_autofree char *scope = scope_words(f);
   const char *in_sample = e->in_sample ? ", on data that it has seen" : "";
   switch (f->verdict) {
@@ -351,7 +363,9 @@ demur_finding_paragraph(const DemurReportFinding *f) {
     g_autofree char *asked = demur_text_coverage(f->coverage);
     g_string_append_printf(text, ": no operating point at %s coverage was evaluated.", asked);
   }
-  if (f->compared && isfinite(f->plain->difference)) {
+  if (demur_finding_is_confidence(f))
+    g_string_append(text, " At every coverage it keeps what confidence keeps.");
+  else if (f->compared && isfinite(f->plain->difference)) {
     g_autofree char *difference = demur_text_signed(f->plain->difference, 3),
                     *low = demur_text_signed(f->plain->low, 3),
                     *high = demur_text_signed(f->plain->high, 3),

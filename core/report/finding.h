@@ -29,6 +29,10 @@ typedef struct {
 
 DemurReportFinding demur_finding(const DemurReportInput *input);
 
+/* Whether the selector keeps at every coverage what confidence keeps: every difference, and both
+ * ends of its interval, is 0. */
+gboolean demur_finding_is_confidence(const DemurReportFinding *finding);
+
 /* The comparisons of method.md 5 together: better only if plain and debiased S-BCE_2 are better and
  * site error is not worse; worse the other way round; undecidable as soon as one is. NULL: not
  * compared, left out of the rule. */

@@ -56,13 +56,13 @@ number_words(const DemurForestPlot *chart, double value) {
   return chart->ratio ? demur_text_decimal(value, 2) : demur_text_percent(value, 1);
 }
 
-/* "17.0 % – 30.0 %", owned. */
+/* "17.0 % to 30.0 %", owned. */
 static char *
 interval_words(const DemurForestPlot *chart, const DemurForestRow *row) {
   if (!isfinite(row->low) || !isfinite(row->high))
     return g_strdup(DEMUR_TEXT_UNDEFINED);
   g_autofree char *low = number_words(chart, row->low), *high = number_words(chart, row->high);
-  return g_strdup_printf("%s – %s", low, high);
+  return g_strdup_printf("%s to %s", low, high);
 }
 
 /* The size of a group whose rate is withheld is withheld too. */

@@ -324,6 +324,11 @@ fit_widths(const DemurLayoutColumn *columns, const double *natural, const double
   }
 }
 
+static gboolean
+is_indented(const char *cell) {
+  return cell != NULL && g_str_has_prefix(cell, DEMUR_LAYOUT_INDENT);
+}
+
 void
 demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
                    size_t n_rows, const char *const *cells, const gboolean *bold) {
@@ -384,8 +389,11 @@ demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColum
     atom->table = table;
     atom->cells = row;
     atom->last = r == n_rows - 1;
-    /* No row of its own at either end of a page. */
+    /* No row of its own at either end of a page; a short table, and the rows that are set in below
+     * one, are not cut at all. */
     atom->keep |= r == 0 ? n_rows > 1 : r + 2 == n_rows;
+    atom->keep |= r + 1 < n_rows &&
+                  (n_rows <= DEMUR_LAYOUT_SHORT_TABLE || is_indented(cells[(r + 1) * n_columns]));
   }
   DemurLayoutAtom *below = add_atom(layout, DEMUR_LAYOUT_SPACE, DEMUR_LAYOUT_TABLE_BELOW);
   below->keep = layout->keep_depth > 0;

@@ -58,6 +58,9 @@ typedef struct {
   gboolean grow;   /* takes the room that is left; none grows: all share it */
 } DemurLayoutColumn;
 
+#define DEMUR_LAYOUT_SHORT_TABLE 6   /* rows; no page ends in such a table */
+#define DEMUR_LAYOUT_INDENT "\u2003" /* a first cell that begins with it belongs to the row above */
+
 /* cells [n_rows][n_columns] are plain text ("\n" starts a second, muted line); bold [n_rows] or
  * NULL marks rows. NULL cells are empty. All is copied. */
 void demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,

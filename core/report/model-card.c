@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CARD_ROOM 320.0 /* it begins below the limits where that much of the page is left */
-
 static char *
 open_item(const char *what) {
   return g_strdup_printf("For the author: %s", what);
@@ -67,7 +65,7 @@ demur_section_model_card(DemurPages *p) {
   const DemurReportInput *input = p->input;
   const DemurReportSelector *s = &input->selector;
   const DemurEvaluation *e = f->evaluation;
-  demur_layout_page_break(p->layout, CARD_ROOM);
+  demur_layout_page_break(p->layout, DEMUR_SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Model card");
   DemurRows rows = demur_rows_new();
   demur_rows_pair(&rows, "Name", g_strdup(demur_text_recorded(s->name)));
@@ -91,10 +89,13 @@ demur_section_model_card(DemurPages *p) {
   demur_rows_pair(&rows, "Trained on",
                   g_strdup_printf("cohort %s: %s", demur_text_recorded(s->cohort), training));
   demur_rows_pair(&rows, "Reference set", g_strdup(demur_text_recorded(s->reference_set)));
-  demur_rows_pair(&rows, "How",
-                  g_strdup_printf("calibrated selective classification (Fisch et al. 2022), %s",
-                                  s->as_published ? "settings as published"
-                                                  : "settings under “Method and provenance”"));
+  demur_rows_pair(
+      &rows, "How",
+      s->scores_by ? g_strdup_printf("scores by %s, without a network", s->scores_by)
+                   : g_strdup_printf("calibrated selective classification (Fisch et al. 2022), %s",
+                                     s->as_published ? "settings as published"
+                                                     : "settings under “Method and "
+                                                       "provenance”"));
   demur_rows_pair(&rows, "Validated", validation_words(&input->validation));
   g_autofree char *evaluated = demur_section_amount(e->n_scans, e->n_patients, e->n_sites);
   demur_rows_pair(&rows, "Evaluated here",

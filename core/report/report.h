@@ -53,8 +53,9 @@ typedef struct {
 /* A row of Table 1: numbers of an attribute by their quartiles, or how many scans have one of its
  * values. Rows of one attribute stand together. Small counts are withheld. */
 typedef struct {
-  const char *attribute, *value;     /* value NULL: numbers */
-  const size_t *counts;              /* [n_splits] scans with that value, or with a number */
+  const char *attribute, *value; /* value NULL: numbers */
+  const char *title;             /* of the attribute, for people, with its unit; NULL: its name */
+  const size_t *counts;          /* [n_splits] scans with that value, or with a number */
   const double *low, *median, *high; /* [n_splits] quartiles; NULL where value is set */
   const gboolean *tells; /* [n_splits] few would follow from the count beside other groups
                           * (evaluation/releases.h): withheld; NULL: nowhere */
@@ -106,6 +107,7 @@ typedef struct {
   size_t n_training_scans, n_training_patients, n_training_sites;
   gint64 best_epoch; /* -1: does not apply */
   gboolean as_published;
+  const char *scores_by; /* without a network, by what; NULL: its networks */
   size_t n_settings;
   const DemurReportPair *settings;
 } DemurReportSelector;

@@ -1,11 +1,13 @@
 /* The cohort: flow, follow-up, splits, years, sites and scanners. */
 #include "report/section.h"
 
+#include "base/number.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/withheld.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SUMMARY_ROOM 420.0 /* the cohort begins below the summary only on a page of little else */
@@ -121,6 +123,44 @@ quartile_words(const DemurReportCharacteristic *row, size_t split) {
   return g_strdup_printf("%s\n%s to %s", median, low, high);
 }
 
+typedef struct {
+  double number; /* NaN: its value is none */
+  size_t row;
+} Place;
+
+static int
+compare_places(gconstpointer a, gconstpointer b) {
+  const Place *x = a, *y = b;
+  if (isnan(x->number) || isnan(y->number) || x->number == y->number)
+    return isnan(x->number) != isnan(y->number) ? (isnan(x->number) ? 1 : -1)
+                                                : (x->row > y->row) - (x->row < y->row);
+  return x->number < y->number ? -1 : 1;
+}
+
+/* The order in print [n_characteristics] (owned): values of an attribute that are numbers by their
+ * size, what is no number ("not recorded", "2 others") behind them; others as they are, by how
+ * common they are. */
+static size_t *
+order_of(const DemurReportCohort *c) {
+  const DemurReportCharacteristic *rows = c->characteristics;
+  size_t *order = g_new(size_t, c->n_characteristics);
+  g_autofree Place *places = g_new(Place, c->n_characteristics);
+  for (size_t begin = 0, end; begin < c->n_characteristics; begin = end) {
+    for (end = begin;
+         end < c->n_characteristics && g_strcmp0(rows[end].attribute, rows[begin].attribute) == 0;
+         end++) {
+      places[end] = (Place){NAN, end};
+      if (rows[end].value == NULL ||
+          !demur_number_parse(rows[end].value, strlen(rows[end].value), &places[end].number))
+        places[end].number = NAN;
+    }
+    qsort(places + begin, end - begin, sizeof *places, compare_places);
+    for (size_t i = begin; i < end; i++)
+      order[i] = places[i].row;
+  }
+  return order;
+}
+
 #define MOST_SPLITS 5 /* in print, the evaluated one among them */
 
 /* Table 1: who stands in which split. */
@@ -141,14 +181,17 @@ add_characteristics(DemurPages *p) {
       demur_withheld_characteristics(c->characteristics, c->n_characteristics, c->n_splits);
   demur_section_text(p, DEMUR_TEXT_HEADING, "Characteristics by split");
   DemurRows rows = demur_rows_new();
-  for (size_t i = 0; i < c->n_characteristics; i++) {
+  g_autofree size_t *order = order_of(c);
+  for (size_t at = 0; at < c->n_characteristics; at++) {
+    const size_t i = order[at];
     const DemurReportCharacteristic *row = &c->characteristics[i];
     const gboolean first =
-        i == 0 || g_strcmp0(row->attribute, c->characteristics[i - 1].attribute) != 0;
-    g_autofree char *name = g_strdelimit(g_strdup(row->attribute), "_", ' ');
+        at == 0 || g_strcmp0(row->attribute, c->characteristics[order[at - 1]].attribute) != 0;
+    g_autofree char *name =
+        row->title ? g_strdup(row->title) : g_strdelimit(g_strdup(row->attribute), "_", ' ');
     demur_rows_cell(&rows, !row->value ? g_strdup(name)
                            : first     ? g_strdup_printf("%s: %s", name, row->value)
-                                       : g_strdup_printf("\u2003%s", row->value));
+                                       : g_strconcat(DEMUR_LAYOUT_INDENT, row->value, NULL));
     for (size_t k = 0; k < n_shown; k++) {
       const size_t s = shown[k], all = c->splits[s].n_scans;
       g_autofree char *n = demur_text_count(row->counts[s]),

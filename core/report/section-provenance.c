@@ -25,9 +25,12 @@ add_selector(DemurPages *p) {
                       : g_strdup(demur_text_recorded(NULL)));
   demur_rows_pair(&rows, "Reference set", g_strdup(demur_text_recorded(s->reference_set)));
   demur_rows_pair(&rows, "Risk model", g_strdup(demur_text_recorded(s->model)));
-  demur_rows_pair(&rows, "Epoch kept",
-                  s->best_epoch >= 0 ? g_strdup_printf("%" G_GINT64_FORMAT, s->best_epoch)
-                                     : g_strdup("does not apply"));
+  if (s->scores_by)
+    demur_rows_pair(&rows, "Scores by", g_strdup_printf("%s; it has no network", s->scores_by));
+  else
+    demur_rows_pair(&rows, "Epoch kept",
+                    s->best_epoch >= 0 ? g_strdup_printf("%" G_GINT64_FORMAT, s->best_epoch)
+                                       : g_strdup("does not apply"));
   demur_rows_pair(&rows, "Made",
                   s->created ? demur_text_date(s->created) : g_strdup(demur_text_recorded(NULL)));
   demur_rows_pair(&rows, "Digest (SHA-256)", g_strdup(demur_text_recorded(s->digest)));
@@ -49,6 +52,14 @@ setting_words(const char *value) {
   return g_string_free(words, FALSE);
 }
 
+/* Of the settings those that made a selector without networks. */
+static gboolean
+is_setting_of(const DemurReportSelector *s, const char *key) {
+  static const char *const without[] = {"reference",   "training", "validation", "embedding svd",
+                                        "recalibrate", "features", "seed",       NULL};
+  return s->scores_by == NULL || g_strv_contains(without, key);
+}
+
 static void
 add_settings(DemurPages *p) {
   const DemurReportSelector *s = &p->input->selector;
@@ -56,12 +67,16 @@ add_settings(DemurPages *p) {
     return;
   demur_section_text(p, DEMUR_TEXT_HEADING, "Settings of training");
   DemurRows rows = demur_rows_new();
-  const size_t half = (s->n_settings + 1) / 2;
+  g_autofree const DemurReportPair **settings = g_new(const DemurReportPair *, s->n_settings);
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_settings; i++)
+    if (is_setting_of(s, s->settings[i].key))
+      settings[n++] = &s->settings[i];
+  const size_t half = (n + 1) / 2;
   for (size_t i = 0; i < half; i++) {
     for (size_t k = i; k < 2 * half; k += half) {
-      demur_rows_cell(&rows, g_strdup(k < s->n_settings ? s->settings[k].key : ""));
-      demur_rows_cell(&rows,
-                      k < s->n_settings ? setting_words(s->settings[k].value) : g_strdup(""));
+      demur_rows_cell(&rows, g_strdup(k < n ? settings[k]->key : ""));
+      demur_rows_cell(&rows, k < n ? setting_words(settings[k]->value) : g_strdup(""));
     }
     demur_rows_end(&rows, FALSE);
   }

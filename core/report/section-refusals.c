@@ -67,7 +67,7 @@ demur_section_rejections(DemurPages *p) {
         demur_rows_cell(&rows, demur_text_count(r->n_rejected));
         demur_rows_cell(&rows, demur_text_percent(r->rate, 1));
         demur_rows_cell(&rows, isfinite(r->rate_low) && isfinite(r->rate_high)
-                                   ? g_strdup_printf("%s – %s", low, high)
+                                   ? g_strdup_printf("%s to %s", low, high)
                                    : g_strdup(DEMUR_TEXT_UNDEFINED));
         demur_rows_cell(&rows, demur_text_percent(r->share_of_rejected, 1));
         demur_rows_cell(&rows, demur_text_percent(r->share_of_all, 1));

@@ -148,6 +148,11 @@ add_site_contrasts(DemurPages *p, size_t from, size_t to) {
   }
   if (n_sites == 0)
     return;
+  if (demur_finding_is_confidence(&p->finding)) {
+    demur_section_text(p, DEMUR_TEXT_BODY,
+                       "At every site the selector keeps what plain confidence keeps.");
+    return;
+  }
   demur_section_text(p, DEMUR_TEXT_BODY,
                      "Where the selector helps: it is better than plain confidence at %zu of %zu "
                      "sites, worse at %zu; at %zu no difference is shown.",

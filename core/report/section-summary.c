@@ -43,7 +43,10 @@ add_key_figures(DemurPages *p) {
     texts[4] = demur_text_percent(at ? at->measures[DEMUR_MEASURE_ACCURACY] : NAN, 1);
     texts[5] = g_strdup_printf("of what is shown is right, %s of everything", full);
   }
-  if (f->compared) {
+  if (demur_finding_is_confidence(f)) {
+    texts[6] = g_strdup("the same");
+    texts[7] = g_strdup("as plain confidence, at every coverage");
+  } else if (f->compared) {
     g_autofree char *d = demur_text_signed(f->plain->difference, 3),
                     *low = demur_text_signed(f->plain->low, 3),
                     *high = demur_text_signed(f->plain->high, 3),
@@ -63,13 +66,17 @@ add_key_figures(DemurPages *p) {
     g_free(texts[i]);
 }
 
+#define LONGEST_LABEL 12 /* letters that a title of half a page has room for */
+
 /* "Observed share with “cancer”, accepted scans", owned. */
 static char *
 observed_words(const DemurPages *p) {
   if (p->e->n_classes > 2)
     return g_strdup("Share right, accepted scans");
   g_autofree char *yes = demur_finding_label(p->input, 1);
-  return g_strdup_printf("Observed share with “%s”, accepted scans", yes);
+  return g_utf8_strlen(yes, -1) > LONGEST_LABEL
+             ? g_strdup("Observed share, accepted scans")
+             : g_strdup_printf("Observed share with “%s”, accepted scans", yes);
 }
 
 static void

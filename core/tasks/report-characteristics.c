@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "evaluation/releases.h"
+#include "features/acquisition.h"
 
 #define FEW_VALUES 6  /* numbers with no more distinct values are listed as texts are */
 #define MOST_VALUES 6 /* listed of a text column */
@@ -24,6 +25,17 @@ static gpointer
 own(Table *table, gpointer memory) {
   g_ptr_array_add(table->owned, memory);
   return memory;
+}
+
+/* "slice thickness, mm" of a reserved column; NULL: the name says it. */
+static const char *
+title_of(Table *table, const char *name) {
+  DemurAcquisitionSubject subject;
+  if (!demur_acquisition_find_subject(name, &subject))
+    return NULL;
+  const char *unit = demur_acquisition_unit(subject);
+  return own(table,
+             g_strconcat(demur_acquisition_title(subject), *unit != '\0' ? "," : "", unit, NULL));
 }
 
 static int
@@ -59,6 +71,7 @@ add_numbers(Table *table, const char *name, const double *values) {
       quartiles[(size_t)q * n_splits + s] = quantile(some, counts[s], 0.25 * (q + 1));
   }
   const DemurReportCharacteristic row = {.attribute = name,
+                                         .title = title_of(table, name),
                                          .counts = counts,
                                          .low = quartiles,
                                          .median = quartiles + n_splits,
@@ -107,6 +120,7 @@ add_texts(Table *table, const DemurAttribute *attribute) {
           demur_releases_find(table->releases[s], attribute->name), value);
     const DemurReportCharacteristic row = {
         .attribute = attribute->name,
+        .title = title_of(table, attribute->name),
         .value = k == listed      ? own(table, g_strdup_printf("%zu others", n_values - listed))
                  : *value != '\0' ? value
                                   : "not recorded",

@@ -347,6 +347,8 @@ describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
                           ? demur_selector_epoch(s, 0, 0)
                           : -1;
   facts->as_published = demur_selector_settings(s)->as_published;
+  if (demur_selector_settings(s)->scoring != DEMUR_SCORING_NETWORK)
+    facts->scores_by = demur_scoring_row(demur_selector_settings(s)->scoring)->title;
   g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
   for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
     const DemurSelectorPart *part = demur_selector_part(s, p);

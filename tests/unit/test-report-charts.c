@@ -220,8 +220,8 @@ test_forest(void) {
                            .reference = 0.1};
   g_autofree char *text = demur_forest_chart.describe(&chart);
   g_assert_cmpstr(text, ==,
-                  "Refused by group, overall 10.0\u00a0%. site 03: 7.1\u00a0% (4.0\u00a0% – "
-                  "12.0\u00a0%); site 34: 23.2\u00a0% (17.0\u00a0% – 30.0\u00a0%); site 40: "
+                  "Refused by group, overall 10.0\u00a0%. site 03: 7.1\u00a0% (4.0\u00a0% to "
+                  "12.0\u00a0%); site 34: 23.2\u00a0% (17.0\u00a0% to 30.0\u00a0%); site 40: "
                   "withheld.");
   const DemurPalette *palette = demur_palette_paper();
   for (int out = 0; out < 2; out++) {

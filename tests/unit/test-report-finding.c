@@ -68,6 +68,27 @@ test_headline(void) {
   g_assert_null(strstr(single, "better"));
 }
 
+/* A selector that never differs from confidence is called what it is, whatever the verdicts say. */
+static void
+test_plain_confidence(void) {
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++) {
+    DemurComparison *c = &fixture->evaluation.comparisons[i];
+    c->difference = c->low = c->high = 0.0;
+  }
+  DemurReportFinding finding = demur_finding(&fixture->input);
+  g_autofree char *same = demur_finding_headline(&finding),
+                  *paragraph = demur_finding_paragraph(&finding);
+  g_assert_true(demur_finding_is_confidence(&finding));
+  g_assert_nonnull(strstr(same, "the risks that plain confidence lets through"));
+  g_assert_null(strstr(paragraph, "favours the selector"));
+  for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
+    fixture->evaluation.comparisons[i].high = 1e-9;
+  finding = demur_finding(&fixture->input);
+  g_assert_false(demur_finding_is_confidence(&finding));
+}
+
 /* With patients resampled instead of sites the finding is about these patients, not about
  * hospitals. */
 static void
@@ -195,6 +216,7 @@ test_cares(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/report/finding/plain-confidence", test_plain_confidence);
   g_test_add_func("/report/finding/three-comparisons-make-one-verdict", test_rule);
   g_test_add_func("/report/finding/headline-says-better-only-where-shown", test_headline);
   g_test_add_func("/report/finding/patients-resampled-speaks-of-these-patients", test_scope);
