@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "cohort/columns.h"
 #include "cohort/export.h"
 #include "cohort/import.h"
 #include "cohort/table.h"
@@ -471,6 +472,25 @@ test_real_cohort_round_trip(void) {
   g_assert_cmpstr(before, ==, after);
 }
 
+/* Every column that a cohort keeps is told where people look up what a table may hold. */
+static void
+test_the_guide_tells_every_column(void) {
+  g_autofree char *path = g_test_build_filename(G_TEST_DIST, "docs", "file-formats.md", NULL);
+  g_autofree char *guide = NULL;
+  if (!g_file_get_contents(path, &guide, NULL, NULL)) {
+    g_test_skip("docs/file-formats.md is not found: set G_TEST_SRCDIR to the source folder");
+    return;
+  }
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[c];
+    g_autofree char *number = g_strdup_printf("%d", column->first_number);
+    g_autofree char *name =
+        g_strdup_printf("`%s%s`", column->header, column->width == DEMUR_CELL_ONE ? "" : number);
+    if (strstr(guide, name) == NULL)
+      g_error("docs/file-formats.md does not tell the column %s", name);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -487,6 +507,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/digest/laws", test_digest_laws);
   g_test_add_func("/cohort/import/random-changes", test_mutations);
   g_test_add_func("/cohort/attach/joins-by-key", test_attach);
+  g_test_add_func("/cohort/columns/guide", test_the_guide_tells_every_column);
   g_test_add_func("/cohort/real/round-trip", test_real_cohort_round_trip);
   const int status = g_test_run();
   g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);

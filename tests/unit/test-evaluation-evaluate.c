@@ -395,8 +395,10 @@ extra_measures_are_the_metrics(void) {
             demur_net_benefit(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL},
                               e->net_benefit_threshold)
                 .all};
-    for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+    for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++) {
+      g_test_message("%s at coverage %g", demur_measure_row(extra)->name, coverage);
       demur_assert_close(m->curve[extra][c].point, expected[extra], 1e-8, 1e-10);
+    }
   }
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *method = &e->methods[k];

@@ -23,14 +23,66 @@ between(const char *file, const char *begin, const char *end) {
   return g_strndup(from, (size_t)(to - from));
 }
 
+/* The document's part is the table's text; the first line that is not is told. */
+static void
+assert_holds(const char *document, const char *held, const char *wanted) {
+  g_auto(GStrv) is = g_strsplit(held, "\n", -1);
+  g_auto(GStrv) should = g_strsplit(wanted, "\n", -1);
+  for (size_t i = 0; is[i] != NULL || should[i] != NULL; i++) {
+    if (g_strcmp0(is[i], should[i]) != 0)
+      g_error("docs/%s, keys, line %zu: '%s'; ui/window-actions.c says '%s'", document, i + 1,
+              is[i] != NULL ? is[i] : "", should[i] != NULL ? should[i] : "");
+    if (is[i] == NULL || should[i] == NULL)
+      break;
+  }
+}
+
 static void
 test_the_documents_hold_the_keys(void) {
   g_autofree char *markdown = demur_window_actions_markdown();
   g_autofree char *page = between("workstation.md", "<!-- keys -->\n", "<!-- end of keys -->");
-  g_assert_cmpstr(page, ==, markdown);
+  assert_holds("workstation.md", page, markdown);
   g_autofree char *mdoc = demur_window_actions_mdoc();
   g_autofree char *manual = between("man/demur-workstation.1", ".Sh KEYS\n", ".Sh ENVIRONMENT");
-  g_assert_cmpstr(manual, ==, mdoc);
+  assert_holds("man/demur-workstation.1", manual, mdoc);
+}
+
+/* All that is written in a folder's C files, but for the table itself (owned). */
+static char *
+sources_of(const char *folder) {
+  g_autofree char *path = g_test_build_filename(G_TEST_DIST, folder, NULL);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GDir) dir = g_dir_open(path, 0, &error);
+  g_assert_no_error(error);
+  GString *all = g_string_new(NULL);
+  for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
+    g_autofree char *file = g_build_filename(path, name, NULL);
+    g_autofree char *text = NULL;
+    if (g_str_has_suffix(name, ".c") && strcmp(name, "window-actions.c") != 0 &&
+        g_file_get_contents(file, &text, NULL, NULL))
+      g_string_append(all, text);
+  }
+  return g_string_free(all, FALSE);
+}
+
+/* A row whose action nobody adds would be a key that does nothing. */
+static void
+test_every_action_is_added_somewhere(void) {
+  g_autofree char *window = sources_of("ui");
+  g_autofree char *program = sources_of("app/workstation");
+  size_t n;
+  const DemurWindowAction *actions = demur_window_actions(&n);
+  for (size_t i = 0; i < n; i++) {
+    if (actions[i].action == NULL)
+      continue;
+    g_autofree char *name = NULL;
+    g_autoptr(GVariant) target = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_action_parse_detailed_name(actions[i].action, &name, &target, &error));
+    g_autofree char *quoted = g_strdup_printf("\"%s\"", strchr(name, '.') + 1);
+    if (strstr(g_str_has_prefix(name, "app.") ? program : window, quoted) == NULL)
+      g_error("no GActionEntry adds %s of ui/window-actions.c", name);
+  }
 }
 
 static void
@@ -84,6 +136,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/actions/documents", test_the_documents_hold_the_keys);
   g_test_add_func("/ui/actions/one-thing", test_a_key_does_one_thing);
+  g_test_add_func("/ui/actions/added", test_every_action_is_added_somewhere);
   g_test_add_func("/ui/actions/presets", test_presets_tell_their_numbers);
   return g_test_run();
 }
