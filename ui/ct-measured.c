@@ -120,7 +120,11 @@ demur_ct_view_nudge(DemurCtView *view, double dx, double dy) {
 
 /* What is kept. */
 
-static const char *const annotated_planes[DEMUR_N_CT_PLANES] = {"acquired", "coronal", "sagittal"};
+G_STATIC_ASSERT((int)DEMUR_DRAWN_CORONAL == (int)DEMUR_CT_CORONAL &&
+                (int)DEMUR_DRAWN_SAGITTAL == (int)DEMUR_CT_SAGITTAL &&
+                (int)DEMUR_N_DRAWN_PLANES == (int)DEMUR_N_CT_PLANES &&
+                (int)DEMUR_DRAWN_MEAN == (int)DEMUR_SLAB_MEAN &&
+                (int)DEMUR_DRAWN_MINIMUM == (int)DEMUR_SLAB_MINIMUM);
 
 /* Which slice is shown, and how. */
 static void
@@ -129,12 +133,12 @@ fill_place(DemurCtView *view, DemurAnnotation *annotation) {
   *annotation = (DemurAnnotation){.scan_id = view->image->scan_id,
                                   .images_digest = view->image->images_digest,
                                   .kind = DEMUR_ANNOTATION_KEY_IMAGE,
-                                  .plane = (char *)annotated_planes[view->plane],
+                                  .plane = (DemurDrawnPlane)view->plane,
                                   .slice = (gint64)slice,
                                   .number = (gint64)demur_ct_view_numbered(view, slice, n),
                                   .n_slices = (gint64)n,
                                   .slab_mm = view->slab_mm,
-                                  .slab = (char *)demur_slab_name(view->slab),
+                                  .slab = (DemurDrawnSlab)view->slab,
                                   .value = NAN,
                                   .sd = NAN,
                                   .area_mm2 = NAN,
@@ -179,14 +183,6 @@ demur_ct_view_key_image(DemurCtView *view, DemurAnnotation *annotation) {
   return TRUE;
 }
 
-static guint
-plane_of(const DemurAnnotation *annotation) {
-  guint plane = 0;
-  while (plane + 1 < DEMUR_N_CT_PLANES && strcmp(annotated_planes[plane], annotation->plane) != 0)
-    plane++;
-  return plane;
-}
-
 static DemurMeasured
 measured_of(const DemurAnnotation *annotation) {
   static const DemurTool tools[DEMUR_N_ANNOTATIONS] = {
@@ -195,10 +191,10 @@ measured_of(const DemurAnnotation *annotation) {
       [DEMUR_ANNOTATION_REGION] = DEMUR_TOOL_REGION};
   DemurMeasured measured = {.id = annotation->id,
                             .tool = tools[annotation->kind],
-                            .plane = plane_of(annotation),
+                            .plane = annotation->plane,
                             .slice = (size_t)annotation->slice,
                             .slab_mm = annotation->slab_mm,
-                            .slab = demur_slab_of_name(annotation->slab),
+                            .slab = (DemurSlab)annotation->slab,
                             .n_places = annotation->n_places};
   for (guint i = 0; i < annotation->n_places; i++)
     measured.places[i] = (DemurPlace){annotation->x[i], annotation->y[i]};
@@ -242,14 +238,14 @@ demur_ct_view_here(DemurCtView *view, gboolean key_images, gsize *n) {
 void
 demur_ct_view_show_annotation(DemurCtView *view, const DemurAnnotation *annotation) {
   const char *reason;
-  const DemurCtPlane plane = (DemurCtPlane)plane_of(annotation);
+  const DemurCtPlane plane = (DemurCtPlane)annotation->plane;
   if (view->image == NULL || view->image->volume == NULL ||
       !demur_ct_view_can_show(view, plane, &reason))
     return;
   view->plane = plane;
   view->slice[plane] = MIN((size_t)annotation->slice, demur_ct_view_n_slices(view) - 1);
   view->slab_mm = annotation->slab_mm;
-  view->slab = demur_slab_of_name(annotation->slab);
+  view->slab = (DemurSlab)annotation->slab;
   view->cut_stale = TRUE;
   if (annotation->kind == DEMUR_ANNOTATION_KEY_IMAGE)
     demur_ct_view_window(view, annotation->window_width, annotation->window_level);

@@ -7,22 +7,6 @@ demur_tool_places(DemurTool tool) {
   return tool == DEMUR_TOOL_NONE ? 0 : tool == DEMUR_TOOL_ANGLE ? 3 : 2;
 }
 
-static const char *const slab_names[] = {
-    [DEMUR_SLAB_MAXIMUM] = "maximum", [DEMUR_SLAB_MEAN] = "mean", [DEMUR_SLAB_MINIMUM] = "minimum"};
-
-const char *
-demur_slab_name(DemurSlab slab) {
-  return slab_names[slab];
-}
-
-DemurSlab
-demur_slab_of_name(const char *name) {
-  for (guint i = 0; i < G_N_ELEMENTS(slab_names); i++)
-    if (g_strcmp0(name, slab_names[i]) == 0)
-      return (DemurSlab)i;
-  return DEMUR_SLAB_MAXIMUM;
-}
-
 static void
 fill_region(const DemurMeasured *measured, const gint16 *hu, size_t rows, size_t columns,
             const double spacing[2], gboolean known, const char *unit, DemurAnnotation *a) {
@@ -59,6 +43,7 @@ demur_measured_fill(const DemurMeasured *measured, const gint16 *hu, size_t rows
   } else {
     a->kind = DEMUR_ANNOTATION_LENGTH;
     a->value = demur_measure_length(spacing, places[0], places[1]);
-    a->unit = (char *)(known ? "mm" : "pixel");
+    a->in_pixels = !known;
+    a->unit = (char *)"mm";
   }
 }

@@ -31,8 +31,4 @@ void demur_measured_fill(const DemurMeasured *measured, const gint16 *hu, size_t
                          size_t columns, const double spacing_mm[2], const char *unit,
                          DemurAnnotation *annotation);
 
-/* The slab as an annotation names it (borrowed), and back. */
-const char *demur_slab_name(DemurSlab slab);
-DemurSlab demur_slab_of_name(const char *name);
-
 G_END_DECLS

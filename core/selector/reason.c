@@ -40,6 +40,8 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_CHOSEN_IS_OUT] = "chosen_is_out",
 };
 
+static const char of_risk[] = "risk";
+
 static const char *const places[] = {
     [DEMUR_PLACE_UNKNOWN] = "unknown",   [DEMUR_PLACE_BELOW] = "below_p1",
     [DEMUR_PLACE_LOW] = "below_median",  [DEMUR_PLACE_MEDIAN] = "at_median",
@@ -91,6 +93,11 @@ demur_reason_free(DemurReason *reason) {
 const char *
 demur_reason_kind_name(DemurReasonKind kind) {
   return kinds[kind];
+}
+
+gboolean
+demur_reason_is_of_risk(const DemurReason *reason) {
+  return g_strcmp0(reason->subject, of_risk) == 0;
 }
 
 const char *

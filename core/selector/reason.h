@@ -95,6 +95,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReason, demur_reason_free)
 const char *demur_reason_kind_name(DemurReasonKind kind);
 const char *demur_reason_place_name(DemurReasonPlace place);
 
+/* Of kind SIMILAR: whether its subject is the risk, else the top probability. */
+gboolean demur_reason_is_of_risk(const DemurReason *reason);
+
 /* An array that owns its DemurReason, most important first. */
 GPtrArray *demur_reasons_new(void);
 

@@ -15,6 +15,30 @@ static const char *const kind_names[DEMUR_N_ANNOTATIONS] = {
     [DEMUR_ANNOTATION_KEY_IMAGE] = "key_image",
 };
 
+static const char *const plane_names[DEMUR_N_DRAWN_PLANES] = {
+    [DEMUR_DRAWN_ACQUIRED] = "acquired",
+    [DEMUR_DRAWN_CORONAL] = "coronal",
+    [DEMUR_DRAWN_SAGITTAL] = "sagittal",
+};
+
+static const char *const slab_names[DEMUR_N_DRAWN_SLABS] = {
+    [DEMUR_DRAWN_MAXIMUM] = "maximum",
+    [DEMUR_DRAWN_MEAN] = "mean",
+    [DEMUR_DRAWN_MINIMUM] = "minimum",
+};
+
+static const char pixels[] = "pixel"; /* the unit of a length without a spacing */
+
+/* Index of a column's name among n; 0 where it is none of them, or NULL. */
+static guint
+index_of(sqlite3_stmt *row, int column, const char *const *names, guint n) {
+  g_autofree char *name = demur_store_text(row, column);
+  for (guint i = 0; i < n; i++)
+    if (g_strcmp0(name, names[i]) == 0)
+      return i;
+  return 0;
+}
+
 const char *
 demur_annotation_kind_name(DemurAnnotationKind kind) {
   return kind_names[kind];
@@ -24,7 +48,7 @@ void
 demur_annotation_free(DemurAnnotation *a) {
   if (a == NULL)
     return;
-  char *texts[] = {a->scan_id, a->images_digest, a->plane, a->slab, a->unit, a->user, a->created};
+  char *texts[] = {a->scan_id, a->images_digest, a->unit, a->user, a->created};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     g_free(texts[i]);
   g_free(a);
@@ -90,12 +114,12 @@ insert(DemurWorkspace *workspace, DemurAnnotation *a, GError **error) {
   demur_store_bind_text(statement, 1, a->scan_id);
   demur_store_bind_text(statement, 2, a->images_digest);
   demur_store_bind_text(statement, 3, kind_names[a->kind]);
-  demur_store_bind_text(statement, 4, a->plane);
+  demur_store_bind_text(statement, 4, plane_names[a->plane]);
   demur_store_bind_int(statement, 5, a->slice);
   demur_store_bind_int(statement, 6, a->number);
   demur_store_bind_int(statement, 7, a->n_slices);
   demur_store_bind_double(statement, 8, a->slab_mm);
-  demur_store_bind_text(statement, 9, a->slab);
+  demur_store_bind_text(statement, 9, slab_names[a->slab]);
   for (guint i = 0; i < DEMUR_ANNOTATION_PLACES; i++) {
     demur_store_bind_double(statement, 10 + 2 * (int)i, i < a->n_places ? a->x[i] : NAN);
     demur_store_bind_double(statement, 11 + 2 * (int)i, i < a->n_places ? a->y[i] : NAN);
@@ -104,7 +128,7 @@ insert(DemurWorkspace *workspace, DemurAnnotation *a, GError **error) {
   demur_store_bind_double(statement, 17, a->sd);
   demur_store_bind_double(statement, 18, a->area_mm2);
   demur_store_bind_int(statement, 19, a->n_pixels);
-  demur_store_bind_text(statement, 20, a->unit);
+  demur_store_bind_text(statement, 20, a->in_pixels ? pixels : a->unit);
   demur_store_bind_double(statement, 21, a->window_width);
   demur_store_bind_double(statement, 22, a->window_level);
   demur_store_bind_text(statement, 23, a->user);
@@ -178,12 +202,12 @@ read_row(sqlite3_stmt *row) {
   for (guint k = 0; k < DEMUR_N_ANNOTATIONS; k++)
     if (g_strcmp0(kind, kind_names[k]) == 0)
       a->kind = (DemurAnnotationKind)k;
-  a->plane = demur_store_text(row, 4);
+  a->plane = (DemurDrawnPlane)index_of(row, 4, plane_names, DEMUR_N_DRAWN_PLANES);
   a->slice = sqlite3_column_int64(row, 5);
   a->number = sqlite3_column_int64(row, 6);
   a->n_slices = sqlite3_column_int64(row, 7);
   a->slab_mm = sqlite3_column_double(row, 8);
-  a->slab = demur_store_text(row, 9);
+  a->slab = (DemurDrawnSlab)index_of(row, 9, slab_names, DEMUR_N_DRAWN_SLABS);
   for (int i = 0; i < DEMUR_ANNOTATION_PLACES; i++) {
     a->x[i] = demur_store_double(row, 10 + 2 * i);
     a->y[i] = demur_store_double(row, 11 + 2 * i);
@@ -195,6 +219,7 @@ read_row(sqlite3_stmt *row) {
   a->area_mm2 = demur_store_double(row, 18);
   a->n_pixels = sqlite3_column_int64(row, 19);
   a->unit = demur_store_text(row, 20);
+  a->in_pixels = g_strcmp0(a->unit, pixels) == 0;
   a->window_width = demur_store_double(row, 21);
   a->window_level = demur_store_double(row, 22);
   a->user = demur_store_text(row, 23);

@@ -19,6 +19,21 @@ typedef enum {
 /* "length", "angle", "region", "key_image". */
 const char *demur_annotation_kind_name(DemurAnnotationKind kind);
 
+/* What was drawn on, in the order of what shows it: ui/ct-view.h, dicom/reformat.h. */
+typedef enum {
+  DEMUR_DRAWN_ACQUIRED,
+  DEMUR_DRAWN_CORONAL,
+  DEMUR_DRAWN_SAGITTAL,
+  DEMUR_N_DRAWN_PLANES,
+} DemurDrawnPlane;
+
+typedef enum {
+  DEMUR_DRAWN_MAXIMUM,
+  DEMUR_DRAWN_MEAN,
+  DEMUR_DRAWN_MINIMUM,
+  DEMUR_N_DRAWN_SLABS,
+} DemurDrawnSlab;
+
 #define DEMUR_ANNOTATION_PLACES 3
 
 typedef struct {
@@ -26,18 +41,19 @@ typedef struct {
   char *scan_id;
   char *images_digest; /* of what was measured on (dicom/content-digest.h) */
   DemurAnnotationKind kind;
-  char *plane;                       /* "acquired", "coronal", "sagittal" */
+  DemurDrawnPlane plane;
   gint64 slice;                      /* of the plane, from 0, in the volume's order */
   gint64 number, n_slices;           /* as the reader was shown it: "slice 61 of 122" */
   double slab_mm;                    /* 0: none */
-  char *slab;                        /* "maximum", "mean", "minimum" */
+  DemurDrawnSlab slab;               /* of slab_mm above 0 */
   guint n_places;                    /* 0 to 3 */
   double x[DEMUR_ANNOTATION_PLACES]; /* in pixels of the plane (ui/measure.h): columns */
   double y[DEMUR_ANNOTATION_PLACES]; /* and rows */
   double value;                      /* length, angle or mean; NaN: none */
   double sd, area_mm2;               /* of a region; NaN: not known */
   gint64 n_pixels;                   /* of a region */
-  char *unit;                        /* of value: "mm", "pixel", "degree", "HU" .. */
+  gboolean in_pixels;                /* value is of pixels: no spacing is known */
+  char *unit;                        /* of value, to show: "mm", "pixel", "degree", "HU" .. */
   double window_width, window_level; /* that the image was seen in */
   char *user, *created;              /* who and when (ISO 8601, UTC) */
 } DemurAnnotation;

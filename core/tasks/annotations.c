@@ -64,7 +64,6 @@ region_words(const DemurAnnotation *a, DemurTranslate translate) {
 
 char *
 demur_annotation_words(const DemurAnnotation *a, DemurTranslate translate) {
-  const gboolean in_pixels = g_strcmp0(a->unit, "pixel") == 0;
   g_autofree char *number = isnan(a->value) ? NULL : demur_text_formatted("%.1f", a->value);
   switch (a->kind) {
   case DEMUR_ANNOTATION_REGION:
@@ -74,8 +73,8 @@ demur_annotation_words(const DemurAnnotation *a, DemurTranslate translate) {
                ? g_strdup_printf("%s°", number)
                : g_strdup(demur_translate(translate, N_("no angle: the spacing is not known")));
   case DEMUR_ANNOTATION_LENGTH:
-    return in_pixels ? g_strdup_printf(demur_translate(translate, N_("%s pixels")), number)
-                     : g_strdup_printf("%s mm", number);
+    return a->in_pixels ? g_strdup_printf(demur_translate(translate, N_("%s pixels")), number)
+                        : g_strdup_printf("%s mm", number);
   default:
     return g_strdup(demur_translate(translate, N_("key image")));
   }
@@ -83,18 +82,20 @@ demur_annotation_words(const DemurAnnotation *a, DemurTranslate translate) {
 
 char *
 demur_annotation_place(const DemurAnnotation *a, DemurTranslate translate) {
-  const char *format = strcmp(a->plane, "coronal") == 0    ? N_("coronal %zu of %zu")
-                       : strcmp(a->plane, "sagittal") == 0 ? N_("sagittal %zu of %zu")
-                                                           : N_("slice %zu of %zu");
-  g_autofree char *place =
-      g_strdup_printf(demur_translate(translate, format), (size_t)a->number, (size_t)a->n_slices);
+  static const char *const formats[DEMUR_N_DRAWN_PLANES] = {
+      [DEMUR_DRAWN_ACQUIRED] = N_("slice %zu of %zu"),
+      [DEMUR_DRAWN_CORONAL] = N_("coronal %zu of %zu"),
+      [DEMUR_DRAWN_SAGITTAL] = N_("sagittal %zu of %zu")};
+  static const char *const slabs[DEMUR_N_DRAWN_SLABS] = {
+      [DEMUR_DRAWN_MAXIMUM] = N_("%s, maximum of %s mm"),
+      [DEMUR_DRAWN_MEAN] = N_("%s, mean of %s mm"),
+      [DEMUR_DRAWN_MINIMUM] = N_("%s, minimum of %s mm")};
+  g_autofree char *place = g_strdup_printf(demur_translate(translate, formats[a->plane]),
+                                           (size_t)a->number, (size_t)a->n_slices);
   if (!(a->slab_mm > 0))
     return g_steal_pointer(&place);
   g_autofree char *mm = demur_text_formatted("%.0f", a->slab_mm);
-  const char *slab = g_strcmp0(a->slab, "mean") == 0      ? N_("%s, mean of %s mm")
-                     : g_strcmp0(a->slab, "minimum") == 0 ? N_("%s, minimum of %s mm")
-                                                          : N_("%s, maximum of %s mm");
-  return g_strdup_printf(demur_translate(translate, slab), place, mm);
+  return g_strdup_printf(demur_translate(translate, slabs[a->slab]), place, mm);
 }
 
 #pragma GCC diagnostic pop

@@ -48,8 +48,8 @@ add_drawings(const Pictures *p, const DemurAnnotation *of, DemurPatientImage *im
   GArray *drawings = g_array_new(FALSE, FALSE, sizeof(DemurPatientDrawing));
   for (guint i = 0; i < p->drawn->len; i++) {
     const DemurAnnotation *a = p->drawn->pdata[i];
-    if (a->n_places < 2 || a->slice != of->slice || strcmp(a->plane, of->plane) != 0 ||
-        a->slab_mm != of->slab_mm || (a->slab_mm > 0 && g_strcmp0(a->slab, of->slab) != 0))
+    if (a->n_places < 2 || a->slice != of->slice || a->plane != of->plane ||
+        a->slab_mm != of->slab_mm || (a->slab_mm > 0 && a->slab != of->slab))
       continue;
     DemurPatientDrawing drawing = {.ellipse = a->kind == DEMUR_ANNOTATION_REGION,
                                    .n_places = a->n_places,
@@ -85,18 +85,20 @@ cut_plane(Pictures *p, const DemurAnnotation *a, DemurPatientImage *image, GErro
     p->volume = demur_volume_read(p->series, p->task->parallel, &p->task->progress, error);
   if (p->volume == NULL)
     return FALSE;
-  const DemurPlane plane = strcmp(a->plane, "coronal") == 0    ? DEMUR_PLANE_CORONAL
-                           : strcmp(a->plane, "sagittal") == 0 ? DEMUR_PLANE_SAGITTAL
-                                                               : DEMUR_PLANE_ACQUIRED;
+  static const DemurPlane planes[DEMUR_N_DRAWN_PLANES] = {
+      [DEMUR_DRAWN_ACQUIRED] = DEMUR_PLANE_ACQUIRED,
+      [DEMUR_DRAWN_CORONAL] = DEMUR_PLANE_CORONAL,
+      [DEMUR_DRAWN_SAGITTAL] = DEMUR_PLANE_SAGITTAL};
+  static const DemurSlab slabs[DEMUR_N_DRAWN_SLABS] = {[DEMUR_DRAWN_MAXIMUM] = DEMUR_SLAB_MAXIMUM,
+                                                       [DEMUR_DRAWN_MEAN] = DEMUR_SLAB_MEAN,
+                                                       [DEMUR_DRAWN_MINIMUM] = DEMUR_SLAB_MINIMUM};
+  const DemurPlane plane = planes[a->plane];
   const double step = plane == DEMUR_PLANE_CORONAL    ? p->volume->pixel_spacing_mm[0]
                       : plane == DEMUR_PLANE_SAGITTAL ? p->volume->pixel_spacing_mm[1]
                                                       : p->volume->spacing_mm;
   const size_t n_slab = a->slab_mm > 0 && step > 0 ? (size_t)fmax(1, round(a->slab_mm / step)) : 1;
-  const DemurSlab slab = g_strcmp0(a->slab, "mean") == 0      ? DEMUR_SLAB_MEAN
-                         : g_strcmp0(a->slab, "minimum") == 0 ? DEMUR_SLAB_MINIMUM
-                                                              : DEMUR_SLAB_MAXIMUM;
   g_autoptr(DemurReformat) cut =
-      demur_reformat_new(p->volume, plane, (size_t)a->slice, n_slab, slab, error);
+      demur_reformat_new(p->volume, plane, (size_t)a->slice, n_slab, slabs[a->slab], error);
   if (cut == NULL)
     return FALSE;
   *image = (DemurPatientImage){.width = cut->columns,
@@ -116,7 +118,7 @@ add_keys(Pictures *p, GError **error) {
     DemurPatientImage image;
     if (a->kind != DEMUR_ANNOTATION_KEY_IMAGE)
       continue;
-    const gboolean whole = strcmp(a->plane, "acquired") == 0 && !(a->slab_mm > 0);
+    const gboolean whole = a->plane == DEMUR_DRAWN_ACQUIRED && !(a->slab_mm > 0);
     ok = whole ? read_slice(p, (size_t)a->slice, a->window_width, a->window_level, &image, error)
                : cut_plane(p, a, &image, error);
     if (!ok)

@@ -321,7 +321,7 @@ group_words(const DemurReason *r, DemurTranslate translate) {
 /* The training scans most like it, by outcome. */
 static char *
 similar_words(const DemurReason *r, DemurTranslate translate) {
-  const gboolean risk = g_strcmp0(r->subject, "risk") == 0;
+  const gboolean risk = demur_reason_is_of_risk(r);
   g_autofree char *sites = g_strdup_printf(
       demur_translate(translate, risk ? N_("among the %u training scans most like it the risk was "
                                            "too high at %u of %u sites")

@@ -25,7 +25,7 @@ RULES = [
     (re.compile(r"(?:strstr|strchr|strrchr|g_strstr_len|strcasestr|g_strrstr|g_str_has_prefix|g_str_has_suffix|"
                 r"sscanf)\s*\((?:[^;()]|\([^()]*\))*(?:error|cause|failed|reason|reasons|words|sentence|warning|message)"
                 r"(?:->message)?\s*,"), "reads a sentence"),
-    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*(?:opinion|conflict|outcome|state|kind|action|role)"
+    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*(?:opinion|conflict|outcome|state|kind|action|role|plane|slab|subject)"
                 r"\s*, \""),
      "compares as text what is a type"),
     (re.compile(COMPARE + r"\s*\(\s*rule->code\s*, \""), "tells a rule by its code"),
@@ -63,7 +63,8 @@ CAUGHT = ['strcmp(text, "red_flag");', 'g_strcmp0(verdict->verdict, other);', 's
           'g_strcmp0(arrival_at(planner, both[i]->arrival - 1)->conflict, "person");',
           'g_strcmp0(review->opinion, "agree");', 'g_str_has_prefix(text, "not eligible: ");',
           'strcmp(check->recipe->kind,\n "patient");', 'strcmp(part->role, "training") == 0;',
-          'g_strcmp0(comparison->unit, "site") == 0;', 'strcmp(rule->code, "oblique") == 0;', 'strcmp(by, "site") == 0;',
+          'g_strcmp0(comparison->unit, "site") == 0;', 'strcmp(rule->code, "oblique") == 0;', 'strcmp(by, "site") == 0;', 'strcmp(a->plane, "coronal") == 0;', 'g_strcmp0(a->slab, "mean") == 0;',
+          'g_strcmp0(r->subject, "risk") == 0;',
           'g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "no");', 'g_prefix_error(error, "%s: ", name);']
 LEFT = ['strcmp(scan->scan_id, other->scan_id);', '/* strcmp(opinion, "agree") */', 'strcmp(argv[i], "--json");']
 

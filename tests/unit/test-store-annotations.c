@@ -67,12 +67,12 @@ angle_on(const char *images) {
   return (DemurAnnotation){.scan_id = (char *)"1.2",
                            .images_digest = (char *)images,
                            .kind = DEMUR_ANNOTATION_ANGLE,
-                           .plane = (char *)"coronal",
+                           .plane = DEMUR_DRAWN_CORONAL,
                            .slice = 7,
                            .number = 8,
                            .n_slices = 512,
                            .slab_mm = 10,
-                           .slab = (char *)"mean",
+                           .slab = DEMUR_DRAWN_MEAN,
                            .n_places = 3,
                            .x = {1.5, 20.25, 3},
                            .y = {4, 5, 6.125},
@@ -107,12 +107,12 @@ what_was_drawn_comes_back(void) {
   const DemurAnnotation *back = found->pdata[0];
   g_assert_cmpint(back->id, ==, drawn.id);
   g_assert_cmpint(back->kind, ==, drawn.kind);
-  g_assert_cmpstr(back->plane, ==, "coronal");
+  g_assert_cmpint(back->plane, ==, DEMUR_DRAWN_CORONAL);
   g_assert_cmpint(back->slice, ==, 7);
   g_assert_cmpint(back->number, ==, 8);
   g_assert_cmpint(back->n_slices, ==, 512);
   g_assert_cmpfloat(back->slab_mm, ==, 10);
-  g_assert_cmpstr(back->slab, ==, "mean");
+  g_assert_cmpint(back->slab, ==, DEMUR_DRAWN_MEAN);
   g_assert_cmpuint(back->n_places, ==, 3);
   for (guint i = 0; i < 3; i++) {
     g_assert_cmpfloat(back->x[i], ==, drawn.x[i]);
