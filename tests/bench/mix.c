@@ -139,7 +139,8 @@ run(const World *w, const char *title, size_t n_draws) {
     times[u] = 16;
   for (guint v = 0; v < wishes->len; v++)
     g_ptr_array_add(right, mix_of(w, times, wishes->pdata[v], 0));
-  size_t held[G_N_ELEMENTS(values)] = {0}, n_told = 0, n_refused = 0;
+  size_t held[G_N_ELEMENTS(values)] = {0}, above[G_N_ELEMENTS(values)] = {0}, n_told = 0,
+         n_refused = 0;
   for (size_t d = 0; d < n_draws; d++) {
     DemurRandom random = demur_random_stream(21, DEMUR_STREAM_TEST, d, 0, 0);
     memset(times, 0, w->n_units * sizeof *times);
@@ -157,6 +158,7 @@ run(const World *w, const char *title, size_t n_draws) {
       const DemurMixRow *row = &mix->rows[values[k]];
       const double value = truth->rows[values[k]].mix;
       held[k] += row->mix_interval.low <= value && value <= row->mix_interval.high ? 1 : 0;
+      above[k] += value < row->mix_interval.low ? 1 : 0;
     }
   }
   const double least = 0.95 - 3.0 * sqrt(0.0475 / (double)MAX(n_told, 1));
@@ -165,8 +167,8 @@ run(const World *w, const char *title, size_t n_draws) {
          w->n_units, w->of_sites ? "hospitals" : "patients", wishes->len, n_draws, n_refused);
   for (size_t k = 0; k < G_N_ELEMENTS(values); k++) {
     const double share = (double)held[k] / (double)MAX(n_told, 1);
-    printf("  %-24s held by %.1f %% of intervals\n", demur_mix_value_name(values[k]),
-           100.0 * share);
+    printf("  %-24s held by %.1f %% of intervals; %zu lie above it, %zu below\n",
+           demur_mix_value_name(values[k]), 100.0 * share, above[k], n_told - held[k] - above[k]);
     kept &= share >= least;
   }
   fflush(stdout);
