@@ -495,6 +495,7 @@ on_exit_of_others(void) {
 int
 main(int argc, char **argv) {
   (void)atexit(on_exit_of_others);
+  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files (ulimit -f) is an error of its write */
   if (asks_for_portable(argc, argv) && !be_portable(argv)) {
     fprintf(stderr, "demur: the program can't be started anew for --kernel portable: %s\n",
             g_strerror(errno));

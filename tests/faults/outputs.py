@@ -242,6 +242,19 @@ def a_full_disk(bench, name, whole):
         assert rows_of(case.folder) is not None
 
 
+def a_limit_on_the_size_of_files(bench, name, whole):
+    """As `ulimit -f` sets one: the write fails, and no signal ends the program."""
+    if len(whole) < 3000 or not shutil.which("prlimit"):
+        return
+    case = Case(bench, name)
+    case.put(case.old)
+    result = case.run(case.old, prefix=["prlimit", "--fsize=2000"])
+    assert result.returncode == 1 and result.stderr.startswith("demur: "), (name, result.returncode, result.stderr)
+    assert case.read(case.old) == b"old", name
+    assert not [entry for entry in os.listdir(case.folder) if is_part(entry)], name
+    assert rows_of(case.folder) is not None, name
+
+
 def into(bench, name, output):
     """Its words with another folder."""
     old = {"dicom deidentify": "copies", "demo": "demo"}.get(name, "inbox")
@@ -535,7 +548,7 @@ def main():
             if name in FOLDERS:
                 continue
             whole = reference(bench, name)
-            for test in (existing_files_links_and_folders, names_of_every_kind_and_rights, streams, a_full_disk):
+            for test in (existing_files_links_and_folders, names_of_every_kind_and_rights, streams, a_full_disk, a_limit_on_the_size_of_files):
                 test(bench, name, whole)
             if as_root:
                 another_user(bench, name, whole)
