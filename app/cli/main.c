@@ -18,6 +18,7 @@
 #include "base/file-output.h"
 #include "base/number.h"
 #include "selector/mlp-kernel.h"
+#include "base/program.h"
 #include "base/shown-text.h"
 
 static const DemurCommand *const commands[] = {
@@ -473,29 +474,9 @@ be_portable(char **argv) {
   return FALSE;
 }
 
-static gboolean output_ended; /* what came of standard output was said */
-
-/* FALSE, with a sentence, where standard output did not take all of it. */
-static gboolean
-end_output(void) {
-  output_ended = TRUE;
-  if (fflush(stdout) == 0 && !ferror(stdout))
-    return TRUE;
-  fprintf(stderr, "demur: the output could not be written: %s\n", g_strerror(errno));
-  return FALSE;
-}
-
-/* The help of a command ends the process itself (GOption), with 0. */
-static void
-on_exit_of_others(void) {
-  if (!output_ended && !end_output())
-    _exit(EXIT_FAILURE);
-}
-
 int
 main(int argc, char **argv) {
-  (void)atexit(on_exit_of_others);
-  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files (ulimit -f) is an error of its write */
+  demur_program_begin("demur");
   if (asks_for_portable(argc, argv) && !be_portable(argv)) {
     fprintf(stderr, "demur: the program can't be started anew for --kernel portable: %s\n",
             g_strerror(errno));
@@ -535,7 +516,7 @@ main(int argc, char **argv) {
       demur_context_print_json(&context, json);
     }
   }
-  if (!end_output() && status == EXIT_SUCCESS)
+  if (!demur_program_end_output() && status == EXIT_SUCCESS)
     status = EXIT_FAILURE;
   g_clear_object(&context.task.progress.cancellable);
   demur_task_clear(&context.task);

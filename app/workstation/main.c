@@ -1,15 +1,15 @@
 /* demur-workstation [--workspace FILE] [--screenshot PAGE FILE.png] */
 #include <locale.h>
-#include <signal.h>
 #include <string.h>
 
 #include "app/workstation/application.h"
 #include "base/blas.h"
+#include "base/program.h"
 #include "ui/words.h"
 
 int
 main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files (ulimit -f) is an error of its write */
+  demur_program_begin("demur-workstation");
   setlocale(LC_ALL, "");
   /* Numbers are written by one rule (demur_words_numbers), and those of reports by none of the
    * reader's: GTK must not bring the locale's back. */

@@ -165,6 +165,11 @@ def standard_output_that_is_full(bench):
             result = subprocess.run(bench.program(words), cwd=bench.copy(), env=bench.environment(), stdout=full, stderr=subprocess.PIPE,
                                     text=True, check=False, stdin=subprocess.DEVNULL)
         assert result.returncode == 1 and "could not be written" in result.stderr, (name, result.returncode, result.stderr)
+    workstation = bench.demur + "-workstation"
+    for word in ("--help", "--help-all", "--version") if os.path.exists(workstation) else ():
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([workstation, word], env=bench.environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert result.returncode == 1 and "could not be written" in result.stderr, (word, result.returncode, result.stderr)
 
 
 def open_to_all(folder):

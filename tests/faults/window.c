@@ -15,6 +15,7 @@
 
 #include "app/workstation/settings.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "dicom/library.h"
 #include "report/patient.h"
 #include "report/report.h"
@@ -135,6 +136,7 @@ main(int argc, char **argv) {
     gboolean (*run)(const Action *action, GError **error);
   } actions[] = {{"opinion", 0, opinion}, {"measure", 1, measure}, {"worklist", 0, worklist},
                  {"report", 2, report},   {"case", 1, patient},    {"settings", 0, settings}};
+  demur_program_begin("demur");
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
   g_autoptr(GError) error = NULL;
