@@ -134,7 +134,9 @@ count_changes(DemurAssessWindow *window) {
   demur_job_drop(&window->job);
   if (window->session == NULL || !chosen_params(window, &params, coverage))
     return;
-  demur_shown_label_set(window->changes, _("Counting what would change…"));
+  /* With the lines that most answers have: the dialog keeps its size. */
+  g_autofree char *waiting = g_strconcat(_("Counting what would change…"), "\n\n", NULL);
+  demur_shown_label_set(window->changes, waiting);
   Counting *counting = g_new(Counting, 1);
   *counting =
       (Counting){g_strdup(demur_session_path(window->session)), g_strdup(params.selector),
@@ -249,6 +251,8 @@ DemurAssessWindow *
 demur_assess_window_new(GtkWindow *parent, DemurSession *session, GPtrArray *selectors) {
   g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
   DemurAssessWindow *window = g_object_new(DEMUR_TYPE_ASSESS_WINDOW, "transient-for", parent, NULL);
+  gtk_window_set_default_size(GTK_WINDOW(window),
+                              (int)(520 * demur_shown_text_scale(GTK_WIDGET(window))), -1);
   window->session = g_object_ref(session);
   window->selectors = g_ptr_array_ref(selectors);
   const char *in_use = demur_session_table(session)->in_use.selector;

@@ -25,6 +25,7 @@ static const Stop stops[] = {
     {"choose-series", "patient", "win.choose-series", SET_ASIDE},
     {"resolve", "patient", "win.resolve", CONTRADICTED},
     {"remove", "patient", "win.remove", WITH_IMAGES},
+    {"viewer", "worklist", "app.viewer", ANY},
     {"keys", "worklist", "app.shortcuts", ANY},
     {"about", "worklist", "app.about", ANY},
 };

@@ -32,6 +32,7 @@ static const DemurWindowAction actions[] = {
     {PROGRAM, NULL, NULL, "win.undo-assess", NULL, N_("_Undo the last assessment…"), 1},
     {PROGRAM, NULL, NULL, "win.train", NULL, N_("_Train a selector…"), 1},
     {COHORT, "<Control>e", NULL, "win.export", N_("Export"), N_("_Export…"), 1},
+    {PROGRAM, NULL, NULL, "app.viewer", NULL, N_("Another viewer: its command…"), 1},
     {PROGRAM, NULL, NULL, "app.theme::dark", NULL, N_("_Dark reading room"), 2},
     {PROGRAM, NULL, NULL, "app.theme::light", NULL, N_("_Light"), 2},
     {PROGRAM, NULL, NULL, "app.theme::contrast", NULL, N_("_High contrast"), 2},
@@ -62,6 +63,8 @@ static const DemurWindowAction actions[] = {
      N_("Take a series, study or patient out of the workspace (with a reason)"),
      N_("Take _out of the workspace…"), 1},
     {CASES, "Delete", "patient", "win.remove", NULL, NULL, 0},
+    {CASES, "h", "patient", "app.open-elsewhere", N_("Open the images in another viewer"),
+     N_("Open the images in another _viewer"), 1},
 
     {IMAGE, "1", "patient", "win.preset(1)", N_("Lung 1500 / −600"), NULL, 0},
     {IMAGE, "2", "patient", "win.preset(2)", N_("Mediastinum 400 / 40"), NULL, 0},

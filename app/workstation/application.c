@@ -10,6 +10,8 @@
 #include "ui/keys-window.h"
 #include "ui/layout-check.h"
 #include "ui/layout-stops.h"
+#include "ui/other-viewer.h"
+#include "ui/question-window.h"
 #include "ui/theme.h"
 #include "ui/window-actions.h"
 #include "ui/window.h"
@@ -97,6 +99,43 @@ on_names(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_viewer_given(const char *text, gpointer data) {
+  DemurApplication *self = data;
+  g_autoptr(GError) error = NULL;
+  if (text == NULL)
+    return;
+  if (!demur_other_viewer_check(text, &error)) {
+    demur_session_fail(self->session, error);
+    return;
+  }
+  g_free(self->settings->viewer);
+  self->settings->viewer = g_strdup(text);
+  if (!self->standalone)
+    demur_settings_save(self->settings);
+  demur_session_notice(self->session, _("The command of the other viewer is kept."), FALSE);
+}
+
+static void
+on_viewer(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  g_autofree char *text = g_strdup_printf(
+      _("Which command opens a folder of DICOM files in another viewer? %s stands for the folder, "
+        "for example: weasis '$dicom:get -l \"%s\"'. Now: %s"),
+      "{folder}", "{folder}", self->settings->viewer != NULL ? self->settings->viewer : _("none"));
+  demur_question_ask(GTK_WINDOW(self->window), _("Another viewer"), text, _("Keep"), FALSE,
+                     on_viewer_given, self);
+}
+
+static void
+on_open_elsewhere(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  if (self->settings->viewer == NULL)
+    on_viewer(NULL, NULL, self);
+  else
+    demur_other_viewer_open(self->session, self->settings->viewer);
+}
+
+static void
 open_path(DemurApplication *self, const char *path) {
   if (!self->standalone) {
     g_free(self->settings->workspace);
@@ -137,6 +176,8 @@ static const GActionEntry actions[] = {
     {.name = "open", .activate = on_open},
     {.name = "new", .activate = on_new},
     {.name = "open-path", .activate = on_open_path, .parameter_type = "s"},
+    {.name = "viewer", .activate = on_viewer},
+    {.name = "open-elsewhere", .activate = on_open_elsewhere},
     {.name = "names", .state = "true", .change_state = on_names},
     {.name = "theme", .parameter_type = "s", .state = "'dark'", .change_state = on_theme},
 };

@@ -27,6 +27,7 @@ demur_settings_load(void) {
   if (settings->theme == NULL)
     settings->theme = g_strdup("dark");
   settings->workspace = g_key_file_get_string(file, GROUP, "workspace", NULL);
+  settings->viewer = g_key_file_get_string(file, GROUP, "viewer", NULL);
   settings->width = get_size(file, "width", 1440);
   settings->height = get_size(file, "height", 900);
   settings->hide_names = g_key_file_get_boolean(file, GROUP, "hide-names", NULL);
@@ -40,6 +41,8 @@ demur_settings_save(const DemurSettings *settings) {
   g_key_file_set_string(file, GROUP, "theme", settings->theme);
   if (settings->workspace != NULL)
     g_key_file_set_string(file, GROUP, "workspace", settings->workspace);
+  if (settings->viewer != NULL)
+    g_key_file_set_string(file, GROUP, "viewer", settings->viewer);
   g_key_file_set_integer(file, GROUP, "width", settings->width);
   g_key_file_set_integer(file, GROUP, "height", settings->height);
   g_key_file_set_boolean(file, GROUP, "hide-names", settings->hide_names);
@@ -58,6 +61,7 @@ demur_settings_free(DemurSettings *settings) {
     return;
   g_free(settings->theme);
   g_free(settings->workspace);
+  g_free(settings->viewer);
   g_free(settings->path);
   g_free(settings);
 }

@@ -12,6 +12,7 @@ typedef struct {
   int width, height;
   gboolean maximized;
   gboolean hide_names; /* of patients, in the worklist */
+  char *viewer;        /* command that opens a folder in another viewer; NULL: not set */
   char *path;          /* of the key file */
 } DemurSettings;
 

@@ -130,6 +130,10 @@ demur_watch_headline(const DemurWatchState *state, DemurTranslate translate) {
         translate,
         N_("Something changed: see the alarms below. Risks are shown all the same, as was "
            "agreed.")));
+  if (state->patients->len == 0)
+    return g_strdup_printf(demur_translate(translate, N_("Nothing to compare yet: no patient was "
+                                                         "assessed since %.10s.")),
+                           state->record->created);
   return g_strdup_printf(
       demur_translate(translate,
                       N_("Nothing changed: the %u patients since %.10s are like those of "

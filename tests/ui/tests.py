@@ -2000,7 +2000,7 @@ def an_alarm_is_lifted_with_who_and_why():
           "--rule", "kernel=withhold", "--rule", "thickness=note")
     app = Workstation(workspace)
     app.activate("win.page", "'watch'")
-    app.wait_text("Nothing changed: the 0 patients")
+    app.wait_text("Nothing to compare yet: no patient was assessed since")
     demur(workspace, "assess", "first", "--cohort", "other")
     shown = demur(workspace, "watch", "show", "first")["watches"][0]
     alarm = next(a for a in shown["alarms"] if a["signal"] == "kernel")
@@ -2031,6 +2031,40 @@ def an_alarm_is_lifted_with_who_and_why():
     after = demur(workspace, "assess", "first", "--cohort", "small")["verdicts"]
     assert any(v["verdict"] == "accepted" for v in after), after[:3]
     app.quit()
+
+
+def another_viewer_gets_this_series_alone():
+    """Right value: the files that the workspace has of the series; another patient's lie in the same folder."""
+    folder, workspace, told = path("disc"), path("w.demur"), path("told")
+    shutil.copytree(shared_case("00-shared/ct"), folder)
+    images = shared("real/siemens-emotion")
+    for name in os.listdir(images):
+        if os.path.isfile(os.path.join(images, name)):
+            shutil.copy(os.path.join(images, name), os.path.join(folder, "other-" + name))
+    one = next(s for s in demur(workspace, "dicom", "import", folder)["series"] if s["patient_id"] == "SAME-1")
+    app = Workstation(workspace)
+    open_scan(app, "SAME-1")
+    app.keys("h")  # nothing is set yet: it asks
+    app.wait_text("Which command opens a folder of DICOM files in another viewer?")
+    app.type("viewer without a place")
+    app.keys("Return", window="Another viewer")
+    app.wait_text("needs {folder} where the folder of the images stands")
+    app.activate("app.viewer")
+    app.wait_text("Which command opens a folder of DICOM files in another viewer?")
+    app.type("sh -c 'echo {folder} > " + told + ".folder; readlink -f {folder}/* > " + told + ".part; mv " + told + ".part " + told + "'")
+    app.keys("Return", window="Another viewer")
+    app.wait_text("The command of the other viewer is kept.")
+    app.keys("h")
+    wait_for(lambda: os.path.exists(told), "the other viewer to begin")
+    with open(told, encoding="utf-8") as file:
+        got = file.read().split()
+    kept = sqlite3.connect(workspace).execute(
+        "SELECT f.path FROM series_file f JOIN series s ON s.id = f.series_id WHERE s.scan_id = ? ORDER BY f.position",
+        (one["scan_id"],)).fetchall()
+    assert got == [os.path.realpath(row[0]) for row in kept], (got[:3], kept[:3])
+    app.quit()
+    with open(told + ".folder", encoding="utf-8") as file:
+        assert not os.path.exists(file.read().strip()), "links stay"
 
 
 def nothing_is_cut():
