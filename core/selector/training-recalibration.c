@@ -31,6 +31,38 @@ check_kind(const DemurTrainSettings *settings, size_t n_classes, gboolean own_pa
   return FALSE;
 }
 
+/* The only label of the part's scans; DEMUR_NO_LABEL: there are several, or none is known. */
+static gint32
+only_label(const DemurCohort *cohort, const DemurTrainingPart *part) {
+  gint32 only = DEMUR_NO_LABEL;
+  for (size_t i = 0; i < part->n_rows; i++) {
+    const gint32 label = cohort->labels[part->rows[i]];
+    if (label == DEMUR_NO_LABEL || (part->weights != NULL && !(part->weights[i] > 0.0)))
+      continue;
+    if (only != DEMUR_NO_LABEL && label != only)
+      return DEMUR_NO_LABEL;
+    only = label;
+  }
+  return only;
+}
+
+/* One label alone would take every risk to it, at a log loss of 0. FALSE with DEMUR_ERROR_STATE
+ * where a recalibration was asked for by name; else *note says why there is none. */
+static gboolean
+check_labels(const DemurTrainSettings *settings, gint32 only, char **note, GError **error) {
+  if (settings->recalibrate == DEMUR_RECALIBRATION_AUTO) {
+    *note = g_strdup_printf("risks are used as given: every scan that could recalibrate them has "
+                            "label %d",
+                            only);
+    return TRUE;
+  }
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "every scan that could recalibrate the risks has label %d, which would take each "
+                  "risk to it; give scans of both kinds, or say --recalibrate none",
+                  only);
+  return FALSE;
+}
+
 /* What was tried, for people. */
 static char *
 tell(DemurRecalibrationKind kind, const DemurRecalibrationTrial *trials, size_t n_trials,
@@ -78,6 +110,9 @@ demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTra
     *note = g_strdup("risks are used as given");
     return demur_cohort_ref(cohort);
   }
+  const gint32 only = only_label(cohort, part);
+  if (only != DEMUR_NO_LABEL)
+    return check_labels(s->settings, only, note, error) ? demur_cohort_ref(cohort) : NULL;
   const double *all = k == 2 ? cohort->risks : cohort->probabilities;
   g_autofree double *p = g_new(double, MAX(n, 1) * width),
                     *out_of_fold = g_new(double, MAX(n, 1) * width);

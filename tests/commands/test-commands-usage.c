@@ -358,6 +358,31 @@ test_successes_print_one_document(void) {
   }
 }
 
+/* Training scans of one label would take every risk to it, at a log loss of 0: they recalibrate
+ * nothing, which is said, and refused where it was asked for by name. */
+static void
+test_one_label_recalibrates_nothing(void) {
+  for (int label = 0; label < 2; label++) {
+    g_autoptr(Sandbox) sandbox = sandbox_new();
+    g_autoptr(GString) csv = g_string_new("patient_id,site,split,risk,label\n");
+    for (int i = 0; i < 120; i++)
+      g_string_append_printf(csv, "P%d,H%d,selector_train,%g,%d\n", i, i % 6,
+                             0.05 + 0.9 * (i * 7 % 120) / 120.0, label);
+    g_autofree char *table = sandbox_write(sandbox, "one.csv", csv->str, -1),
+                    *says = g_strdup_printf("risks are used as given: every scan that could "
+                                            "recalibrate them has label %d",
+                                            label);
+    g_autoptr(Run) import = run_demur(sandbox, "cohort", "import", "c", table, NULL);
+    assert_status(import, 0);
+    g_autoptr(Run) train =
+        run_json(sandbox, 0, "train", "s", "--cohort", "c", "--method", "confidence", NULL);
+    g_assert_cmpstr(string_at(root_of(train), "recalibration"), ==, says);
+    g_autoptr(Run) asked = run_json(sandbox, 1, "train", "s", "--cohort", "c", "--method",
+                                    "confidence", "--replace", "--recalibrate", "platt", NULL);
+    assert_says(asked->err, "give scans of both kinds, or say --recalibrate none");
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -369,5 +394,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/usage/globals", test_global_options_stand_before_or_after);
   g_test_add_func("/commands/usage/failures", test_failures_end_with_1_and_one_document);
   g_test_add_func("/commands/usage/successes", test_successes_print_one_document);
+  g_test_add_func("/commands/usage/one-label-recalibrates-nothing",
+                  test_one_label_recalibrates_nothing);
   return g_test_run();
 }
