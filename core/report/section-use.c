@@ -157,6 +157,17 @@ change_words(const DemurReportSignal *s) {
   return g_strdup(s->alarm ? "of too few patients to be told" : "");
 }
 
+/* A table without rows says nothing, and is left out. */
+static void
+table_of_some(DemurPages *p, DemurRows *rows, size_t n_columns, const DemurLayoutColumn *columns) {
+  if (rows->bold->len > 0) {
+    demur_rows_table(p, rows, n_columns, columns);
+    return;
+  }
+  g_ptr_array_unref(rows->cells);
+  g_array_unref(rows->bold);
+}
+
 static void
 add_signals(DemurPages *p, const DemurReportWatch *w) {
   DemurRows rows = demur_rows_new();
@@ -178,7 +189,7 @@ add_signals(DemurPages *p, const DemurReportWatch *w) {
   const DemurLayoutColumn columns[] = {{"Watched", FALSE, 120, FALSE},
                                        {"State", FALSE, 72, FALSE},
                                        {"What changed most", FALSE, 250, TRUE}};
-  demur_rows_table(p, &rows, G_N_ELEMENTS(columns), columns);
+  table_of_some(p, &rows, G_N_ELEMENTS(columns), columns);
   if (others->len > 0)
     demur_section_text(p, DEMUR_TEXT_BODY, "As before, or nothing yet: %s.", others->str);
 }
@@ -212,12 +223,7 @@ add_alarms(DemurPages *p, const DemurReportWatch *w) {
   const DemurLayoutColumn columns[] = {{"Earlier alarm", FALSE, 88, FALSE},
                                        {"What changed", FALSE, 150, TRUE},
                                        {"What was done", FALSE, 150, TRUE}};
-  if (rows.bold->len > 0) {
-    demur_rows_table(p, &rows, G_N_ELEMENTS(columns), columns);
-    return;
-  }
-  g_ptr_array_unref(rows.cells);
-  g_array_unref(rows.bold);
+  table_of_some(p, &rows, G_N_ELEMENTS(columns), columns);
 }
 
 static void
