@@ -1,6 +1,7 @@
 #include "ui/watch-page.h"
 
 #include "report/evidence.h"
+#include "report/format.h"
 #include "tasks/watch-lines.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
@@ -10,6 +11,7 @@
 
 #define SPARK_WIDTH 220
 #define SPARK_HEIGHT 36
+#define MOST_ALARMS_FIRST 2
 
 struct _DemurWatchPage {
   GtkBox parent_instance;
@@ -120,7 +122,7 @@ signals_new(const DemurWatchState *state) {
   g_autoptr(GPtrArray) lines = demur_watch_lines(state, demur_words_translate);
   for (guint i = 0; i < lines->len; i++) {
     const DemurWatchLine *line = lines->pdata[i];
-    g_autofree char *n = g_strdup_printf("%zu", line->n);
+    g_autofree char *n = demur_text_count(line->n);
     g_autofree char *waiting =
         line->n_waiting > 0
             ? g_strdup_printf(_("%zu outcomes wait for those of earlier patients"), line->n_waiting)
@@ -182,7 +184,7 @@ static GtkWidget *
 alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAlarm *alarm) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
   gtk_widget_add_css_class(box, "card");
-  g_autofree char *change = demur_watch_alarm_change(state, alarm, demur_words_translate);
+  g_autofree char *change = demur_watch_alarm_words(state, alarm, demur_words_translate);
   g_autofree char *title =
       g_strdup_printf(_("Alarm %u of %.10s"), (guint)alarm->id, alarm->created);
   const gboolean stops = alarm->withholds && alarm->lifted == NULL;
@@ -197,12 +199,7 @@ alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAl
   gtk_box_append(GTK_BOX(head), label_new(title, "strong"));
   gtk_box_append(GTK_BOX(head), label_new(now, stops ? "stopped" : "muted"));
   gtk_box_append(GTK_BOX(box), head);
-  g_autofree char *few =
-      change == NULL
-          ? g_strdup_printf("%s: %s", demur_watch_alarm_title(alarm, demur_words_translate),
-                            _("of too few patients to be told"))
-          : NULL;
-  gtk_box_append(GTK_BOX(box), label_new(change != NULL ? change : few, NULL));
+  gtk_box_append(GTK_BOX(box), label_new(change, NULL));
   if (alarm->lifted == NULL)
     gtk_box_append(GTK_BOX(box), lift_new(page, alarm));
   return box;
@@ -235,9 +232,21 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
   gtk_box_append(page->watches, label_new(title, "strong"));
   gtk_box_append(page->watches,
                  label_new(headline, demur_watch_n_stops(state) > 0 ? "stopped" : NULL));
-  add_alarms(page, state, TRUE);
+  const size_t n_stops = demur_watch_n_stops(state);
+  if (n_stops > 0)
+    gtk_box_append(
+        page->watches,
+        label_new(_("What to do: find out what changed at the site (a scanner, a kernel, the "
+                    "model, who is scanned). Correct it, or show by outcomes or a site audit that "
+                    "the risks still hold. Then lift each alarm and say why; that is kept."),
+                  NULL));
+  /* Of many alarms the table is the overview; of a few, what is to be decided stands first. */
+  if (n_stops <= MOST_ALARMS_FIRST)
+    add_alarms(page, state, TRUE);
   gtk_box_append(page->watches, signals_new(state));
   gtk_box_append(page->watches, label_new(note, "muted"));
+  if (n_stops > MOST_ALARMS_FIRST)
+    add_alarms(page, state, TRUE);
   add_alarms(page, state, FALSE);
 }
 

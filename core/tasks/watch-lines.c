@@ -191,3 +191,25 @@ demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *al
                                          .since = share};
   return demur_watch_change_words(state->plan, signal, &result, &patient, translate);
 }
+
+char *
+demur_watch_alarm_words(const DemurWatchState *state, const DemurWatchAlarm *alarm,
+                        DemurTranslate translate) {
+  g_autofree char *change = demur_watch_alarm_change(state, alarm, translate);
+  if (change != NULL)
+    return g_steal_pointer(&change);
+  const char *title = demur_watch_alarm_title(alarm, translate);
+  DemurWatchSignal signal;
+  const gboolean known = demur_watch_from_name(alarm->signal, &signal);
+  g_autoptr(GPtrArray) lines = demur_watch_lines(state, translate);
+  for (guint i = 0; known && i < lines->len; i++) {
+    const DemurWatchLine *line = lines->pdata[i];
+    if (line->signal == signal && line->change != NULL && *line->change != '\0')
+      return g_strdup_printf(
+          demur_translate(translate, N_("%s (by now; at the alarm there were too few patients to "
+                                        "be told)")),
+          line->change);
+  }
+  return g_strdup_printf(demur_translate(translate, N_("%s: of too few patients to be told")),
+                         title);
+}

@@ -43,4 +43,9 @@ const char *demur_watch_alarm_title(const DemurWatchAlarm *alarm, DemurTranslate
 char *demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *alarm,
                                DemurTranslate translate);
 
+/* What a person who decides on it reads (owned): what had changed; where those were too few to be told,
+ * the signal and what has changed by now. */
+char *demur_watch_alarm_words(const DemurWatchState *state, const DemurWatchAlarm *alarm,
+                              DemurTranslate translate);
+
 G_END_DECLS
