@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* The sentence of one finding without a full stop (owned), numbers as the locale writes them where
- * there is a translation. Of a rule that this program does not know: its code. */
+/* The sentence of one finding without a full stop (owned), numbers as the reader's language writes
+ * them. Of a rule that this program does not know: its code. */
 char *demur_words_rule(const DemurReason *reason, DemurTranslate translate);
 
 /* The sentence that tells a rule's variant, as it stands for translation; NULL: there is none. */

@@ -8,6 +8,8 @@
 
 static const char *
 marked(const char *text) {
+  if (strcmp(text, "1,337.5") == 0)
+    return "1.337,5"; /* its numbers */
   g_autofree char *copy = g_strconcat("<", text, ">", NULL);
   return g_intern_string(copy);
 }
@@ -57,7 +59,7 @@ what_was_kept_is_told(void) {
       {"[{\"kind\": \"rule\", \"tells_risk\": false, \"subject\": \"thick\", \"values\": [\"6.5\", "
        "\"5\"]}]",
        "not eligible: slices too thick: 6.5 mm (limit 5)",
-       "<not eligible: <slices too thick: 6.5 mm (limit 5)>>"},
+       "<not eligible: <slices too thick: 6,5 mm (limit 5)>>"},
       {"[{\"kind\": \"rule\", \"subject\": \"mixed\", \"n\": 1, \"values\": [\"KVP\", \"\", "
        "\"120\"]}]",
        "not eligible: more than one reconstruction or phase in one volume, in turns: KVP nothing "
