@@ -141,7 +141,7 @@ demur_finding(const DemurReportInput *input) {
 
 static gboolean
 is_nothing(const DemurComparison *c) {
-  return c == NULL || (c->difference == 0.0 && c->low == 0.0 && c->high == 0.0);
+  return c == NULL || (c->difference == 0.0 && !(c->low < 0.0) && !(c->high > 0.0)); /* NaN: none */
 }
 
 gboolean

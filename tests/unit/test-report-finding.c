@@ -84,6 +84,11 @@ test_plain_confidence(void) {
   g_assert_nonnull(strstr(same, "the risks that plain confidence lets through"));
   g_assert_null(strstr(paragraph, "favours the selector"));
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
+    if (fixture->evaluation.comparisons[i].measure != DEMUR_COMPARED_SBCE2)
+      fixture->evaluation.comparisons[i].low = fixture->evaluation.comparisons[i].high = NAN;
+  finding = demur_finding(&fixture->input);
+  g_assert_true(demur_finding_is_confidence(&finding)); /* few sites: some have no interval */
+  for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
     fixture->evaluation.comparisons[i].high = 1e-9;
   finding = demur_finding(&fixture->input);
   g_assert_false(demur_finding_is_confidence(&finding));
