@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMMARY_ROOM 420.0 /* the cohort begins below the summary only on a page of little else */
+#define SUMMARY_ROOM 320.0 /* the cohort begins below the summary only on a page of little else */
 
 static void
 add_counts(DemurPages *p, const char *heading, const char *column, const DemurReportCount *counts,
