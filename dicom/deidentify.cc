@@ -521,7 +521,7 @@ copy_all(const DemurFiles &files, const char *folder, const Secret &secret,
       result.n_written++;
     else {
       g_autoptr(GError) skipped = demur_error_new(DEMUR_ERROR_INPUT, "%s", why.c_str());
-      g_ptr_array_add(result.skipped, demur_skipped_new(file.path, file.entry, skipped));
+      g_ptr_array_add(result.skipped, demur_skipped_new(file.path, file.entry, skipped, nullptr));
     }
   }
   result.tags = report.list();
@@ -570,7 +570,10 @@ demur_deidentify(const char *const *paths, const char *folder, const void *key, 
       g_ptr_array_new_with_free_func(reinterpret_cast<GDestroyNotify>(demur_skipped_free));
   for (guint i = 0; i < files->skipped->len; i++) {
     const auto *skipped = static_cast<const DemurSkipped *>(files->skipped->pdata[i]);
-    g_ptr_array_add(result->skipped, demur_skipped_new(skipped->path, nullptr, skipped->error));
+    g_ptr_array_add(result->skipped, demur_skipped_new(skipped->path, nullptr, skipped->error,
+                                                       i > 0 ? static_cast<const DemurSkipped *>(
+                                                                   result->skipped->pdata[i - 1])
+                                                             : nullptr));
   }
   try {
     if (!copy_all(*files, folder, Secret(key, key_length), progress, *result, error))

@@ -61,11 +61,29 @@ demur_files_display(const char *path, const char *entry) {
   return entry != NULL ? g_strdup_printf("%s!/%s", name, entry) : g_steal_pointer(&name);
 }
 
+typedef struct {
+  GError *error;
+} SharedError;
+
+static void
+shared_error_clear(gpointer data) {
+  g_error_free(((SharedError *)data)->error);
+}
+
 DemurSkipped *
-demur_skipped_new(const char *path, const char *entry, const GError *error) {
+demur_skipped_new(const char *path, const char *entry, const GError *error,
+                  const DemurSkipped *before) {
   DemurSkipped *skipped = g_new0(DemurSkipped, 1);
   skipped->path = demur_files_display(path, entry);
-  skipped->error = g_error_copy(error);
+  if (before != NULL && g_error_matches(before->error, error->domain, error->code) &&
+      strcmp(before->reason, error->message) == 0) {
+    skipped->shared = g_atomic_rc_box_acquire(before->shared);
+  } else {
+    SharedError *shared = g_atomic_rc_box_new(SharedError);
+    shared->error = g_error_copy(error);
+    skipped->shared = shared;
+  }
+  skipped->error = ((const SharedError *)skipped->shared)->error;
   skipped->reason = skipped->error->message;
   return skipped;
 }
@@ -75,7 +93,7 @@ demur_skipped_free(DemurSkipped *skipped) {
   if (skipped == NULL)
     return;
   g_free(skipped->path);
-  g_error_free(skipped->error);
+  g_atomic_rc_box_release_full(skipped->shared, shared_error_clear);
   g_free(skipped);
 }
 
@@ -172,7 +190,9 @@ demur_files_open(const char *path, const char *entry, GError **error) {
 
 static void
 skip(Scan *scan, const char *path, const char *entry, const GError *error) {
-  g_ptr_array_add(scan->skipped, demur_skipped_new(path, entry, error));
+  const guint n = scan->skipped->len;
+  g_ptr_array_add(scan->skipped, demur_skipped_new(path, entry, error,
+                                                   n > 0 ? scan->skipped->pdata[n - 1] : NULL));
 }
 
 /* why: marked with N_. */

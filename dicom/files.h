@@ -50,9 +50,10 @@ typedef enum {
 } DemurFilesDepth;
 
 typedef struct {
-  char *path;         /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
-  GError *error;      /* why */
-  const char *reason; /* its message */
+  char *path;          /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
+  const GError *error; /* why */
+  const char *reason;  /* its message */
+  gpointer shared;     /* what the error lies in, with others that were skipped for the same */
 } DemurSkipped;
 
 /* A file that names its series but is damaged or cut off before it says what it holds: it is
@@ -84,7 +85,10 @@ void demur_files_free(DemurFiles *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)
 
 void demur_file_free(DemurFile *file);
-DemurSkipped *demur_skipped_new(const char *path, const char *entry, const GError *error);
+/* before (may be NULL): another one, whose error is shared where it says the same: an archive may hold
+ * 65,000 empty files. */
+DemurSkipped *demur_skipped_new(const char *path, const char *entry, const GError *error,
+                                const DemurSkipped *before);
 void demur_skipped_free(DemurSkipped *skipped);
 
 /* The archive that was opened last: its directory is read once, not for each entry. Zero to begin

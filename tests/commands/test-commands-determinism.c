@@ -22,7 +22,7 @@ test_threads_do_not_change_a_byte(void) {
   static const char *const threads[] = {"1", "2", "7"};
   g_autofree char *digest = NULL, *document = NULL, *verdicts = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(threads); i++) {
-    g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--models", "3", "--replace",
+    g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--models", "3", "--replace", "--force",
                                        "--threads", threads[i], NULL);
     assert_status(train, 0);
     g_autoptr(Run) tune = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9",
@@ -61,7 +61,7 @@ test_portable_kernel_gives_one_selector_on_every_processor(void) {
       g_setenv("GLIBC_TUNABLES", processors[i].library, TRUE);
     }
     g_autoptr(Run) train =
-        train_small(sandbox, "s", "sim", "--replace", "--kernel", "portable", NULL);
+        train_small(sandbox, "s", "sim", "--replace", "--force", "--kernel", "portable", NULL);
     assert_status(train, 0);
     if (digest == NULL)
       digest = g_strdup(string_at(root_of(train), "digest"));

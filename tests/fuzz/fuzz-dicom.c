@@ -42,7 +42,7 @@ try_dicom(GBytes *bytes) {
     g_assert_nonnull(error);
     return;
   }
-  g_free(demur_header_not_an_image(header));
+  g_autoptr(GError) fault = demur_header_not_an_image(header);
   for (guint32 frame = 0; frame < MIN(header->n_frames, MAX_FRAMES); frame++)
     demur_header_frame(header, frame);
   try_pixels(source, header);
