@@ -206,20 +206,33 @@ on_early_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType
          demur_window_is_on(window, "patient") && demur_patient_page_keep(window->patient);
 }
 
+/* FALSE where the list is of that text already. */
+static gboolean
+search_now(DemurWindow *window) {
+  const char *text = gtk_editable_get_text(GTK_EDITABLE(window->search));
+  if (strcmp(text, demur_worklist_page_text(window->worklist)) == 0)
+    return FALSE;
+  demur_worklist_page_set_text(window->worklist, text);
+  return TRUE;
+}
+
+/* Comes some time after the last key; by then Enter may have opened a patient. */
 static void
 on_search_changed(GtkSearchEntry *entry, DemurWindow *window) {
-  demur_window_show_page(window, "worklist");
-  demur_worklist_page_set_text(window->worklist, gtk_editable_get_text(GTK_EDITABLE(entry)));
+  if (search_now(window))
+    demur_window_show_page(window, "worklist");
 }
 
 static void
 on_search_stopped(GtkSearchEntry *entry, DemurWindow *window) {
   gtk_editable_set_text(GTK_EDITABLE(entry), "");
+  search_now(window);
   demur_worklist_page_focus_list(window->worklist);
 }
 
 static void
 on_search_activated(GtkSearchEntry *entry, DemurWindow *window) {
+  search_now(window);
   demur_worklist_page_focus_list(window->worklist);
 }
 

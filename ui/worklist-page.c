@@ -751,6 +751,11 @@ demur_worklist_page_set_text(DemurWorklistPage *page, const char *text) {
   apply_filter(page);
 }
 
+const char *
+demur_worklist_page_text(DemurWorklistPage *page) {
+  return page->text != NULL ? page->text : "";
+}
+
 void
 demur_worklist_page_show(DemurWorklistPage *page, const char *what) {
   for (guint i = 0; i < N_CHIPS; i++)

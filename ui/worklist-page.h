@@ -13,6 +13,7 @@ G_DECLARE_FINAL_TYPE(DemurWorklistPage, demur_worklist_page, DEMUR, WORKLIST_PAG
 /* Activates "win.open-case" for a row that is opened. */
 DemurWorklistPage *demur_worklist_page_new(DemurSession *session);
 void demur_worklist_page_set_text(DemurWorklistPage *page, const char *text);
+const char *demur_worklist_page_text(DemurWorklistPage *page);
 /* "all", "accepted", .., "not_reviewed". */
 void demur_worklist_page_show(DemurWorklistPage *page, const char *what);
 /* Whether patients' names have a column. */

@@ -1363,9 +1363,10 @@ def prepared():
 
 
 def open_only(app, text):
-    """The patient page of the only scan that a search for the text finds."""
+    """The patient page of the only scan that a search for the text finds; Enter at once after the text searches for all of it."""
     app.activate("win.search", "''")
-    app.keys("ctrl+a")
+    app.keys("ctrl+a", "BackSpace")
+    app.wait_text(text)
     app.type(text)
     wait_for(lambda: "All 1" in app.texts(), "one row")
     app.keys("Return", "n", "Return")
@@ -1471,7 +1472,6 @@ def a_patient_imported_by_mistake_is_taken_out():
     other = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]["patient_id"]
     said = demur(workspace, "dicom", "remove", "--patient", "SAME-1", "--dry-run")
     app = Workstation(workspace)
-    app.wait_text("SAME-1")
     open_only(app, "SAME-1")
     app.wait_text("Accepted: the risk is shown")
     app.keys("Delete")
