@@ -99,15 +99,24 @@ changes_text(const DemurAssessChanges *changes) {
   const struct {
     gsize n;
     const char *words;
-  } kinds[] = {{changes->n_first, _("get their first verdict")},
-               {changes->n_again, _("have an outdated verdict that is current again")},
-               {changes->n_to_flag, _("are accepted now and become red flags")},
-               {changes->n_to_accepted, _("are red flags now and become accepted")},
-               {changes->n_otherwise, _("change otherwise")},
-               {changes->n_same, _("keep the same verdict")}};
+  } kinds[] = {
+      {changes->n_first,
+       ngettext_("gets its first verdict", "get their first verdict", changes->n_first)},
+      {changes->n_again,
+       ngettext_("has an outdated verdict that is current again",
+                 "have an outdated verdict that is current again", changes->n_again)},
+      {changes->n_to_flag, ngettext_("is accepted now and becomes a red flag",
+                                     "are accepted now and become red flags", changes->n_to_flag)},
+      {changes->n_to_accepted,
+       ngettext_("is a red flag now and becomes accepted", "are red flags now and become accepted",
+                 changes->n_to_accepted)},
+      {changes->n_otherwise,
+       ngettext_("changes otherwise", "change otherwise", changes->n_otherwise)},
+      {changes->n_same,
+       ngettext_("keeps the same verdict", "keep the same verdict", changes->n_same)}};
   g_autofree char *scans = demur_text_count(changes->n_scans);
   g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text, _("Of %s scans"), scans);
+  g_string_append_printf(text, ngettext_("Of %s scan", "Of %s scans", changes->n_scans), scans);
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     g_autofree char *n = demur_text_count(kinds[i].n);
     if (kinds[i].n > 0)

@@ -141,9 +141,9 @@ prepare_curve(DemurCohortPage *page) {
   g_autofree char *format = g_strdup(_(titles[page->measure]));
   g_auto(GStrv) parts = g_strsplit(format, "%s", 2);
   g_autofree char *name = g_strjoinv(live->curve.measure, parts);
-  g_autofree char *title =
-      g_strdup_printf(_("%s (± sd, %zu trials)"), name,
-                      study->evaluation->n_models * study->evaluation->n_resamples);
+  const size_t n_trials = study->evaluation->n_models * study->evaluation->n_resamples;
+  g_autofree char *title = g_strdup_printf(
+      ngettext_("%s (± sd, %zu trial)", "%s (± sd, %zu trials)", n_trials), name, n_trials);
   demur_chart_card_set_title(page->card[0], title);
   demur_chart_card_set_note(page->card[0], _("Lines: this split. Bands: ± sd over its resamples."));
   demur_chart_card_changed(page->card[0]);
@@ -227,8 +227,12 @@ update_promise(DemurCohortPage *page, double coverage) {
     g_string_append_printf(text, _("used: at least %s with 95 %% confidence"), least);
     g_autofree char *patients = demur_text_count(study->n_tune_patients);
     g_autofree char *tip = g_strdup_printf(
-        _("Tuned to this coverage on the %s patients of split “tune”, the selector accepts at "
-          "least %s of scans like theirs, with 95 %% confidence."),
+        ngettext_(
+            "Tuned to this coverage on the %s patient of split “tune”, the selector accepts at "
+            "least %s of scans like theirs, with 95 %% confidence.",
+            "Tuned to this coverage on the %s patients of split “tune”, the selector accepts at "
+            "least %s of scans like theirs, with 95 %% confidence.",
+            study->n_tune_patients),
         patients, least);
     demur_shown_tooltip_set(GTK_WIDGET(page->promise), tip);
   } else {
@@ -263,8 +267,10 @@ update(DemurCohortPage *page) {
   g_autofree char *accepted = demur_text_count(live->now.n_accepted);
   g_autofree char *all = demur_text_count(live->now.n);
   g_autofree char *threshold = demur_text_significant(live->now.threshold, 3);
-  g_autofree char *line = g_strdup_printf(_("accepts %s of %s scans · threshold %s, of this split"),
-                                          accepted, all, threshold);
+  g_autofree char *line = g_strdup_printf(
+      ngettext_("accepts %s of %s scan · threshold %s, of this split",
+                "accepts %s of %s scans · threshold %s, of this split", live->now.n),
+      accepted, all, threshold);
   demur_shown_label_set(page->line, line);
   update_promise(page, coverage);
   demur_who_table_update(&page->who_table, &page->live.now);
@@ -520,6 +526,11 @@ on_loaded(DemurCohortPage *page) {
   page->updating = FALSE;
   if (!same)
     on_choice(page);
+}
+
+void
+demur_cohort_page_show_selector(DemurCohortPage *page, const char *selector) {
+  select_text(page->selector, selector);
 }
 
 void

@@ -17,6 +17,8 @@ DemurCohortPage *demur_cohort_page_new(DemurSession *session);
 
 /* The study is computed at the first time it is shown. */
 void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
+/* Another selector is looked at; unknown to the workspace: nothing changes. */
+void demur_cohort_page_show_selector(DemurCohortPage *page, const char *selector);
 /* Begins to compute it, unless that is done or under way. */
 void demur_cohort_page_compute(DemurCohortPage *page);
 /* Evaluates anew with subgroups by this attribute; NULL: the usual ones. */

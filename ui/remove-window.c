@@ -227,7 +227,7 @@ demur_remove_window_new(GtkWindow *parent, DemurSession *session, const DemurSca
   gtk_window_set_default_size(GTK_WINDOW(window),
                               (int)(520 * demur_shown_text_scale(GTK_WIDGET(window))), -1);
   g_autofree char *series = g_strdup_printf(
-      _("This series: %s (%zu images)"),
+      ngettext_("This series: %s (%zu image)", "This series: %s (%zu images)", scan->n_slices),
       *scan->description != '\0' ? scan->description : scan->scan_id, scan->n_slices);
   offer(window->series, window->series_label, series, TRUE);
   offer(window->study, window->study_label, _("Its study"), FALSE);

@@ -77,9 +77,14 @@ demur_resolve_window_new(GtkWindow *parent, DemurSession *session, const DemurSc
   window->session = g_object_ref(session);
   window->scan_id = g_strdup(scan->scan_id);
   g_autofree char *text = g_strdup_printf(
-      _("The images of patient %s, scan of %s (%zu slices, %s), came with other content, in another "
-        "series or under another person too. Nothing of it is assessed or shows a risk until you "
-        "decide; the decision is kept with your name and the time."),
+      ngettext_(
+          "The image of patient %s, scan of %s (%zu slice, %s), came with other content, in "
+          "another series or under another person too. Nothing of it is assessed or shows a risk "
+          "until you decide; the decision is kept with your name and the time.",
+          "The images of patient %s, scan of %s (%zu slices, %s), came with other content, in another "
+          "series or under another person too. Nothing of it is assessed or shows a risk until you "
+          "decide; the decision is kept with your name and the time.",
+          scan->n_slices),
       scan->patient_id, scan->date, scan->n_slices, scan->scan_id);
   demur_shown_label_set(window->what, text);
   return window;

@@ -186,7 +186,9 @@ tell_assessed(DemurSession *session) {
     if (session->table->scans[i].source == NULL)
       n[session->table->scans[i].shown]++;
   g_autofree char *text = g_strdup_printf(
-      _("Assessed: %u accepted, %u red flags, %u without a score, %u not eligible.%s"),
+      ngettext_("Assessed: %u accepted, %u red flag, %u without a score, %u not eligible.%s",
+                "Assessed: %u accepted, %u red flags, %u without a score, %u not eligible.%s",
+                n[DEMUR_SHOWN_RED_FLAG]),
       n[DEMUR_SHOWN_ACCEPTED], n[DEMUR_SHOWN_RED_FLAG], n[DEMUR_SHOWN_NO_SCORE],
       n[DEMUR_SHOWN_NOT_ELIGIBLE],
       n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores are imported by the menu.") : "");
@@ -606,8 +608,8 @@ demur_session_demo(DemurSession *session) {
 static gboolean
 assess(DemurTask *task, const WorkInput *input, GError **error) {
   g_auto(DemurAssessment) assessment = {0};
-  const DemurAssessParams params = {input->selector, input->cohort,   input->split,
-                                    input->scan_id,  input->coverage, FALSE};
+  const DemurAssessParams params = {input->selector, input->cohort, input->split, input->scan_id,
+                                    input->coverage, FALSE,         TRUE};
   return demur_task_assess(task, &params, &assessment, error) &&
          demur_assessment_save(task, &assessment, error);
 }

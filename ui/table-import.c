@@ -90,8 +90,10 @@ import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
   g_autofree char *scans = demur_text_count(cohort->n_scans);
   g_autofree char *sites = demur_text_count(cohort->n_sites);
   GString *text = g_string_new(NULL);
-  g_string_printf(text, _("Cohort %s is kept: %s scans, sites: %s; splits: "), import->name, scans,
-                  sites);
+  g_string_printf(text,
+                  ngettext_("Cohort %s is kept: %s scan, sites: %s; splits: ",
+                            "Cohort %s is kept: %s scans, sites: %s; splits: ", cohort->n_scans),
+                  import->name, scans, sites);
   for (size_t s = 0; s < cohort->n_splits; s++) {
     size_t n;
     g_autofree guint32 *rows = demur_cohort_rows(cohort, cohort->split_names[s], &n, NULL);
@@ -113,8 +115,11 @@ import_scores(DemurTask *task, const DemurTableImport *import, GError **error) {
     return NULL;
   GString *text = g_string_new(NULL);
   g_string_printf(text,
-                  _("Scores of model %s: %u series got theirs, %u rows are of no series here, %u "
-                    "are not clear, %u name another patient."),
+                  ngettext_("Scores of model %s: %u series got theirs, %u row is of no series "
+                            "here, not clear are %u, of another patient %u.",
+                            "Scores of model %s: %u series got theirs, %u rows are of no series "
+                            "here, not clear are %u, of another patient %u.",
+                            imported->unmatched->len),
                   import->model, imported->scan_ids->len, imported->unmatched->len,
                   imported->ambiguous->len, imported->mismatched->len);
   if (imported->scan_ids->len == 0)

@@ -64,8 +64,12 @@ on_last(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   if (last->n_reviewed > 0) {
     g_autofree char *text = g_strdup_printf(
-        _("%zu of the %zu verdicts of the last assessment have an opinion, a comment or a reveal, "
-          "which belong to them: it can't be undone. Assess the scans again instead."),
+        ngettext_(
+            "%zu of the %zu verdicts of the last assessment has an opinion, a comment or a "
+            "reveal, which belongs to it: it can't be undone. Assess the scans again instead.",
+            "%zu of the %zu verdicts of the last assessment have an opinion, a comment or a reveal, "
+            "which belong to them: it can't be undone. Assess the scans again instead.",
+            last->n_reviewed),
         last->n_reviewed, last->n_verdicts);
     demur_session_notice(session, text, TRUE);
     return;

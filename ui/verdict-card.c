@@ -227,8 +227,8 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
 /* The cards. */
 
 static const char *
-verdict_sentence(const DemurScan *scan) {
-  if (demur_scan_remedy(scan) == DEMUR_REMEDY_RESOLVE)
+verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
+  if (remedy == DEMUR_REMEDY_RESOLVE)
     return scan->shown == DEMUR_SHOWN_OUT_OF_DATE
                ? _("Out of date: decide which images are right")
                : _("Not eligible: decide which images are right");
@@ -252,11 +252,9 @@ verdict_sentence(const DemurScan *scan) {
   }
 }
 
-/* What it asks of the reader; NULL where a button or the title says it. */
+/* What a verdict that holds asks of the reader; NULL: nothing. */
 static const char *
-what_to_do(const DemurScan *scan) {
-  if (demur_scan_remedy(scan) != DEMUR_REMEDY_NONE)
-    return NULL;
+held_sentence(const DemurScan *scan) {
   switch (scan->shown) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("The risk may be read. Accepted does not mean that it is low.");
@@ -266,8 +264,27 @@ what_to_do(const DemurScan *scan) {
   case DEMUR_SHOWN_NOT_ELIGIBLE:
     return _("Read the scan without a risk, or see whether another series of the study is "
              "assessed.");
-  case DEMUR_SHOWN_FAILED:
-    return _("Read the scan without a risk until what failed is mended.");
+  default:
+    return NULL;
+  }
+}
+
+/* What it asks of the reader (owned); NULL where a button or the title says it. */
+static char *
+what_to_do(const DemurScan *scan, DemurRemedy remedy) {
+  switch (remedy) {
+  case DEMUR_REMEDY_TUNE:
+    return g_strdup_printf(_("Selector %s has no threshold: choose on the Cohort page how many "
+                             "scans are to be accepted, and use this coverage. Then assess again."),
+                           scan->selector);
+  case DEMUR_REMEDY_TRAIN:
+    return g_strdup(_("There is no selector yet: train one on the Cohort page first."));
+  case DEMUR_REMEDY_SCORE:
+    return g_strdup(scan->shown == DEMUR_SHOWN_FAILED
+                        ? _("Read the scan without a risk until what failed is mended.")
+                        : _("Import what the model said of this series. Then assess again."));
+  case DEMUR_REMEDY_NONE:
+    return g_strdup(held_sentence(scan));
   default:
     return NULL;
   }
@@ -290,6 +307,23 @@ key_button(const char *label, const char *key, const char *action) {
   return button;
 }
 
+/* What leads on, one button. */
+static GtkWidget *
+remedy_button(const DemurScan *scan, DemurRemedy remedy) {
+  switch (remedy) {
+  case DEMUR_REMEDY_RESOLVE:
+    return key_button(_("Resolve…"), "Y", "win.resolve");
+  case DEMUR_REMEDY_TUNE:
+    return key_button(_("Choose a coverage…"), "E", "win.assess-case");
+  case DEMUR_REMEDY_SCORE:
+    return key_button(_("Import scores…"), "E", "win.assess-case");
+  case DEMUR_REMEDY_TRAIN:
+    return key_button(_("Go to the Cohort page"), "E", "win.assess-case");
+  default:
+    return key_button(scan->shown == DEMUR_SHOWN_OUT_OF_DATE ? _("Assess again") : _("Assess"), "E",
+                      "win.assess-case");
+  }
+}
 /* Beside a risk that is told: how far it may be off at its hospital. */
 static void
 add_interval(GtkBox *box, const DemurScan *scan, gboolean revealed) {
@@ -306,11 +340,12 @@ add_interval(GtkBox *box, const DemurScan *scan, gboolean revealed) {
 static void
 add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   const gboolean revealed = demur_session_revealed(card->session);
+  const DemurRemedy remedy = demur_scan_remedy(demur_session_table(card->session), scan);
   GtkBox *box = add_card(card, NULL);
   gtk_widget_add_css_class(GTK_WIDGET(box), "verdict-card");
   gtk_widget_add_css_class(GTK_WIDGET(box), demur_shown_style(scan->shown));
   g_autofree char *title =
-      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan));
+      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan, remedy));
   g_autofree char *style = g_strdup_printf("verdict-title %s", demur_shown_style(scan->shown));
   add_label(box, title, style);
   if (scan->shown == DEMUR_SHOWN_ACCEPTED) {
@@ -354,20 +389,15 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_interval(box, scan, TRUE);
     add_yearly(box, scan);
   }
-  const char *todo = what_to_do(scan);
-  if (todo != NULL)
-    add_label(box, todo, NULL);
+  g_autofree char *todo = what_to_do(scan, remedy);
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
     g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
     add_label(box, why, NULL);
   }
-  const DemurRemedy remedy = demur_scan_remedy(scan);
+  if (todo != NULL)
+    add_label(box, todo, NULL);
   if (remedy != DEMUR_REMEDY_NONE) {
-    GtkWidget *again =
-        remedy == DEMUR_REMEDY_RESOLVE
-            ? key_button(_("Resolve…"), "Y", "win.resolve")
-            : key_button(scan->shown == DEMUR_SHOWN_OUT_OF_DATE ? _("Assess again") : _("Assess"),
-                         "E", "win.assess-case");
+    GtkWidget *again = remedy_button(scan, remedy);
     gtk_widget_add_css_class(again, "primary");
     gtk_widget_set_halign(again, GTK_ALIGN_START);
     gtk_widget_set_sensitive(again, !demur_session_read_only(card->session));
@@ -455,8 +485,10 @@ say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
   g_autofree char *n = demur_text_count(meaning.n);
   g_autofree char *outcome = demur_words_outcome(&reference->outcome, demur_words_translate);
   g_autofree char *text = g_strdup_printf(
-      _("Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s."), n, low,
-      high, reference->cohort, rate, rate_low, rate_high, outcome);
+      ngettext_("Of %s accepted scan with a risk of %s to %s in cohort %s, %s (%s to %s) %s.",
+                "Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s.",
+                meaning.n),
+      n, low, high, reference->cohort, rate, rate_low, rate_high, outcome);
   demur_shown_label_set(card->meaning, text);
 }
 

@@ -79,9 +79,10 @@ spark_new(const DemurWatchLine *line, double limit) {
   spark->limit = limit;
   DemurDrawing *drawing = demur_drawing_new(line->title, SPARK_WIDTH, SPARK_HEIGHT);
   demur_drawing_set(drawing, draw_spark, NULL, spark, spark_free);
-  g_autofree char *words =
-      g_strdup_printf(_("evidence of a change %.3g after %zu patients; an alarm is %.0f"),
-                      line->now, line->n, limit);
+  g_autofree char *words = g_strdup_printf(
+      ngettext_("evidence of a change %.3g after %zu patient; an alarm is %.0f",
+                "evidence of a change %.3g after %zu patients; an alarm is %.0f", line->n),
+      line->now, line->n, limit);
   demur_drawing_describe(drawing, words);
   gtk_widget_set_valign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
   return GTK_WIDGET(drawing);
@@ -125,7 +126,10 @@ signals_new(const DemurWatchState *state) {
     g_autofree char *n = demur_text_count(line->n);
     g_autofree char *waiting =
         line->n_waiting > 0
-            ? g_strdup_printf(_("%zu outcomes wait for those of earlier patients"), line->n_waiting)
+            ? g_strdup_printf(ngettext_("%zu outcome waits for those of earlier patients",
+                                        "%zu outcomes wait for those of earlier patients",
+                                        line->n_waiting),
+                              line->n_waiting)
             : NULL;
     GtkWidget *change = label_new(line->change == NULL    ? _("of too few patients to be told")
                                   : *line->change != '\0' ? line->change

@@ -167,6 +167,21 @@ on_remove(GSimpleAction *action, GVariant *value, gpointer data) {
         GTK_WINDOW(demur_remove_window_new(GTK_WINDOW(window), window->session, scan)));
 }
 
+/* What the case that is shown needs before a verdict can tell more; FALSE: it can be assessed. */
+static gboolean
+lead_to_remedy(DemurWindow *window, DemurRemedy remedy, const DemurScan *scan) {
+  if (remedy == DEMUR_REMEDY_SCORE) {
+    g_action_group_activate_action(G_ACTION_GROUP(window), "import-table", NULL);
+    return TRUE;
+  }
+  if (remedy != DEMUR_REMEDY_TUNE && remedy != DEMUR_REMEDY_TRAIN)
+    return FALSE;
+  if (remedy == DEMUR_REMEDY_TUNE)
+    demur_cohort_page_show_selector(window->cohort, scan->selector);
+  demur_window_show_page(window, "cohort");
+  return TRUE;
+}
+
 /* The case that is shown, by the selector of its verdict, else by the one in use: one series, or
  * the split of the cohort that it is in. */
 static void
@@ -174,7 +189,8 @@ on_assess_case(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
   const DemurScanTable *table = demur_session_table(window->session);
-  if (scan == NULL || !demur_window_is_on(window, "patient"))
+  if (scan == NULL || !demur_window_is_on(window, "patient") ||
+      lead_to_remedy(window, demur_scan_remedy(table, scan), scan))
     return;
   const char *selector =
       *scan->selector != '\0' &&

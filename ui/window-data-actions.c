@@ -65,7 +65,9 @@ void
 demur_window_on_imported(DemurWindow *window) {
   const DemurImportOutcome *outcome = demur_session_outcome(window->session);
   g_autofree char *counts =
-      g_strdup_printf(_("Import: %u accepted for assessment, %u not, %u files skipped."),
+      g_strdup_printf(ngettext_("Import: %u accepted for assessment, %u not, %u file skipped.",
+                                "Import: %u accepted for assessment, %u not, %u files skipped.",
+                                outcome->skipped->len),
                       outcome->accepted->len, outcome->rejected->len, outcome->skipped->len);
   g_autofree char *unchanged = demur_import_outcome_unchanged(outcome);
   g_autofree char *text = g_strjoin(" ", counts, unchanged, NULL);

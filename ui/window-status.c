@@ -43,8 +43,10 @@ demur_window_update_status(DemurWindow *window) {
   /* The worklist has a chip that counts what is left. */
   set_or_hide(window->status_count,
               demur_window_is_on(window, "worklist")
-                  ? g_strdup_printf(_("%s scans"), scans)
-                  : g_strdup_printf(_("%s scans · %s not reviewed"), scans, left));
+                  ? g_strdup_printf(ngettext_("%s scan", "%s scans", table->n_scans), scans)
+                  : g_strdup_printf(ngettext_("%s scan · %s not reviewed",
+                                              "%s scans · %s not reviewed", table->n_scans),
+                                    scans, left));
   g_autofree char *name = g_path_get_basename(table->path);
   demur_shown_label_set(window->workspace, name);
   demur_shown_tooltip_set(GTK_WIDGET(window->workspace), table->path);

@@ -429,7 +429,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "--reveal takes the reason why held-back risks are looked at");
     return FALSE;
   }
-  const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage, FALSE};
+  const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id,
+                                     coverage,     FALSE,       FALSE};
   if (horizons != NULL)
     return assess_horizons(context, &options, reveal, horizons, error);
   g_auto(DemurAssessment) assessment = {0};

@@ -49,9 +49,18 @@ demur_outdated_remedy(DemurOutdated why) {
                                                 : DEMUR_REMEDY_ASSESS;
 }
 
+DemurRemedy
+demur_verdict_remedy(DemurVerdict verdict, DemurOutdated why) {
+  if (why != DEMUR_CURRENT)
+    return demur_outdated_remedy(why);
+  return verdict == DEMUR_VERDICT_NOT_TUNED                                     ? DEMUR_REMEDY_TUNE
+         : verdict == DEMUR_VERDICT_NO_SCORE || verdict == DEMUR_VERDICT_FAILED ? DEMUR_REMEDY_SCORE
+                                                                                : DEMUR_REMEDY_NONE;
+}
+
 const char *
 demur_remedy_name(DemurRemedy remedy) {
-  static const char *const remedies[] = {NULL, "assess", "resolve"};
+  static const char *const remedies[] = {NULL, "assess", "resolve", "tune", "score", "train"};
   return remedies[remedy];
 }
 

@@ -53,15 +53,20 @@ const char *demur_verdict_state_name(DemurVerdictState state);
 /* "score_replaced", "images_changed" .. of one cause: 1 << i, i < DEMUR_N_OUTDATED. */
 const char *demur_outdated_name(DemurOutdated cause);
 
-/* What gives a verdict that holds again. */
+/* What leads on to a verdict that holds and tells more. */
 typedef enum {
   DEMUR_REMEDY_NONE,    /* it holds */
   DEMUR_REMEDY_ASSESS,  /* assess again */
   DEMUR_REMEDY_RESOLVE, /* a contradiction waits: a person decides first */
+  DEMUR_REMEDY_TUNE,    /* its selector gets a threshold first: assessed as it is it gains none */
+  DEMUR_REMEDY_SCORE,   /* the model's score comes first */
+  DEMUR_REMEDY_TRAIN,   /* there is no selector: one comes first */
 } DemurRemedy;
 
 DemurRemedy demur_outdated_remedy(DemurOutdated why);
-/* "assess", "resolve"; NULL: none. */
+/* Of a verdict that is out of date as above; else of what it says. */
+DemurRemedy demur_verdict_remedy(DemurVerdict verdict, DemurOutdated why);
+/* "assess", "resolve", "tune", "score", "train"; NULL: none. */
 const char *demur_remedy_name(DemurRemedy remedy);
 
 /* Whether the risk may be shown without being asked for. */

@@ -333,7 +333,8 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
     return FALSE;
   assessment->simulated = demur_selector_is_simulated(assessment->selector);
   if (cohort == NULL)
-    return assess_series(task, assessment, scored, options->scan_id, error);
+    return assess_series(task, assessment, scored, options->unscored ? NULL : options->scan_id,
+                         error);
   size_t n;
   g_autofree guint32 *rows =
       demur_cohort_rows(cohort, options->split != NULL ? options->split : "test", &n, error);

@@ -17,6 +17,8 @@ typedef struct {
   const char *scan_id;  /* one DICOM series; NULL: every one */
   const char *coverage; /* as written; NULL: the current threshold */
   gboolean unwatched;   /* as if no watch had stopped it: to measure, never to tell of a patient */
+  gboolean unscored;    /* one series whose score is of another horizon or width gets the verdict
+                         * that says so; FALSE: DEMUR_ERROR_STATE */
 } DemurAssessParams;
 
 /* What is known of a verdict's scan beside the record. */

@@ -205,12 +205,15 @@ demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
 }
 
 DemurRemedy
-demur_scan_remedy(const DemurScan *scan) {
+demur_scan_remedy(const DemurScanTable *table, const DemurScan *scan) {
   if (scan->waits)
     return DEMUR_REMEDY_RESOLVE;
-  if (scan->shown == DEMUR_SHOWN_NOT_ASSESSED || scan->shown == DEMUR_SHOWN_NOT_TUNED)
-    return DEMUR_REMEDY_ASSESS;
-  return demur_outdated_remedy(scan->outdated);
+  const DemurRemedy remedy = scan->shown == DEMUR_SHOWN_NOT_ASSESSED ? DEMUR_REMEDY_ASSESS
+                             : scan->shown == DEMUR_SHOWN_OUT_OF_DATE
+                                 ? demur_outdated_remedy(scan->outdated)
+                                 : demur_verdict_remedy((DemurVerdict)scan->shown, DEMUR_CURRENT);
+  const gboolean has_selector = table->selectors != NULL && table->selectors[0] != NULL;
+  return remedy == DEMUR_REMEDY_ASSESS && !has_selector ? DEMUR_REMEDY_TRAIN : remedy;
 }
 
 double

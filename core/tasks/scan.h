@@ -152,8 +152,9 @@ gboolean demur_scan_is_earlier(const DemurScan *a, const DemurScan *b);
 /* Rows of the same study, by series number (owned, n set). */
 guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size_t *n);
 
-/* What gives it a verdict that holds; DEMUR_REMEDY_NONE where it has one, or nothing would. */
-DemurRemedy demur_scan_remedy(const DemurScan *scan);
+/* What leads the table's scan on to a verdict that holds and tells more: done, it is shown otherwise.
+ * DEMUR_REMEDY_NONE where it has one, or nothing would. */
+DemurRemedy demur_scan_remedy(const DemurScanTable *table, const DemurScan *scan);
 
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);

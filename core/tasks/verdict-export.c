@@ -84,7 +84,7 @@ write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head)
   add_number(csv, v->horizon_years);
   add_text(csv, log_head);
   add_text(csv, line->score != NULL ? line->score->model_version : NULL);
-  add_text(csv, demur_remedy_name(demur_outdated_remedy(v->outdated)));
+  add_text(csv, demur_remedy_name(demur_verdict_remedy(v->verdict, v->outdated)));
   g_string_append(csv, "\r\n");
 }
 
@@ -125,7 +125,8 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
   for (char **cause = line->causes; *cause != NULL; cause++)
     demur_json_string(json, NULL, *cause);
   demur_json_end_array(json);
-  demur_json_string(json, "next_step", demur_remedy_name(demur_outdated_remedy(v->outdated)));
+  demur_json_string(json, "next_step",
+                    demur_remedy_name(demur_verdict_remedy(v->verdict, v->outdated)));
   demur_json_end_object(json);
 }
 

@@ -51,8 +51,12 @@ demur_task_warning_words(const DemurTaskWarning *warning, DemurTaskTranslate tra
                                        "and refuse a selector whose threshold was taken from it")));
   case DEMUR_TASK_WARNING_SEEN:
     return g_strdup_printf(
-        say(translate, DEMUR_TASK_WORD("%zu of these patients were used to train or validate the "
-                                       "selector; tune on scans it has not seen")),
+        say(translate,
+            warning->n == 1
+                ? DEMUR_TASK_WORD("%zu of these patients was used to train or validate the "
+                                  "selector; tune on scans it has not seen")
+                : DEMUR_TASK_WORD("%zu of these patients were used to train or validate the "
+                                  "selector; tune on scans it has not seen")),
         warning->n);
   case DEMUR_TASK_WARNING_SITE_TRAINED:
     return g_strdup_printf(

@@ -323,10 +323,18 @@ static char *
 similar_words(const DemurReason *r, DemurTranslate translate) {
   const gboolean risk = demur_reason_is_of_risk(r);
   g_autofree char *sites = g_strdup_printf(
-      demur_translate(translate, risk ? N_("among the %u training scans most like it the risk was "
-                                           "too high at %u of %u sites")
-                                      : N_("among the %u training scans most like it the top "
-                                           "probability was too high at %u of %u sites")),
+      demur_translate(
+          translate,
+          r->n_sites == 1
+              ? (risk
+                     ? N_("among the %u training scans most like it the risk was too high at %u of "
+                          "%u site")
+                     : N_("among the %u training scans most like it the top probability was too "
+                          "high at %u of %u site"))
+          : risk ? N_("among the %u training scans most like it the risk was too high at %u of %u "
+                      "sites")
+                 : N_("among the %u training scans most like it the top probability was too high "
+                      "at %u of %u sites")),
       r->n, r->n_over, r->n_sites);
   if (isnan(r->value))
     return g_steal_pointer(&sites);
@@ -363,6 +371,10 @@ nearest_words(const DemurReason *r, DemurTranslate translate) {
         demur_translate(translate, N_("the %u training scans most like it are from %u sites, few "
                                       "from each")),
         r->n, r->n_sites);
+  if (r->n_sites == 1)
+    return g_strdup_printf(
+        demur_translate(translate, N_("the %u training scans most like it are from %u site (%s)")),
+        r->n, r->n_sites, r->text);
   return g_strdup_printf(
       demur_translate(translate, N_("the %u training scans most like it are from %u sites (%s; few "
                                     "from each other one)")),

@@ -1309,7 +1309,7 @@ def assessing_all_says_what_came_of_it():
     app.activate("win.assess")
     app.wait_text("Each scan gets a new verdict")
     assert "untuned" not in app.texts(), "a selector without a threshold is offered"
-    app.wait_text(f"Of {chosen} scans\n  {chosen} get their first verdict")
+    app.wait_text(f"Of 1 scan\n  1 gets its first verdict")
     app.do("push button", "Assess")
     app.wait_text(f"Assessed: 0 accepted, 0 red flags, {chosen} without a score")
     # Taken back from the notice: as before, and the log says so.
@@ -1461,6 +1461,85 @@ def what_is_replaced_in_the_window_ends_verdicts():
     app.keys("e")
     app.wait_text("Not tuned")
     assert demur(workspace, "verify")["findings"] is not None
+    app.quit()
+
+
+def the_action_of_a_card_leads_to_another_state():
+    """Right value: core/selector/verdict.h: what a card offers, done, makes the scan another: from no selector, no score and no
+    threshold to accepted, and from failed back; what ended each verdict is in `demur export` beside it."""
+    workspace, scores, other = path("w.demur"), path("score.csv"), path("narrow.csv")
+    base = shared_case("00-shared")
+    demur(workspace, "dicom", "import", os.path.join(base, "ct"))
+    given = list(csv.DictReader(open(os.path.join(base, "score.csv"), encoding="utf-8")))
+    for file, left_out in ((scores, ()), (other, ("emb_3",))):
+        with open(file, "w", encoding="utf-8") as out:
+            rows = [{k: v for k, v in row.items() if k not in left_out} for row in given]
+            writer = csv.DictWriter(out, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    app = Workstation(workspace)
+
+    def offers(title, button):
+        app.wait_text(title)
+        app.wait_text(button)
+        assert not any("risk in" in t or "Accepted: the risk" in t for t in app.texts()), title
+
+    def next_step():
+        out = path("out.json")
+        demur(workspace, "export", out)
+        said = json.load(open(out, encoding="utf-8"))["verdicts"][0]["next_step"]
+        os.remove(out)
+        return said
+
+    def back():
+        app.activate("win.reload")
+        app.activate("win.page", "'patient'")
+
+    open_only(app, "SAME-1")
+    offers("Not assessed yet", "Go to the Cohort page")  # there is no selector: assessing would change nothing
+    app.do("push button", "Go to the Cohort page")
+    app.wait_text("Next: Import what the external model said")
+    demur(workspace, "cohort", "import", "base", os.path.join(base, "base.csv"), "--model", "m")
+    demur(workspace, "train", "s", "--cohort", "base", "--epochs", "1", "--datasets-per-epoch", "320", "--average", "1")
+    back()
+    offers("Not assessed yet", "Assess")
+    app.keys("e")
+    offers("No score: the external model has not seen it", "Import scores…")
+    assert next_step() == "score"
+    app.do("push button", "Import scores…")
+    app.choose("Import scores, a cohort or a selector", scores)
+    app.do("push button", "Import")
+    app.wait_text("Scores of model m: 1 series got theirs")
+    offers("Out of date: assess again", "Assess again")
+    app.do("push button", "Assess again")
+    offers("Not tuned: no threshold yet", "Choose a coverage…")
+    app.wait_text("Selector s has no threshold")
+    assert next_step() == "tune"
+    app.do("push button", "Choose a coverage…")
+    app.wait_text("of this split")
+    app.activate("win.coverage", "1.0")
+    app.activate("win.use-coverage")
+    app.wait_text("Why this coverage?")
+    app.type("all of them")
+    app.keys("Return")
+    app.wait_text("The threshold and your reason are kept.")
+    app.activate("win.page", "'patient'")
+    offers("Out of date: assess again", "Assess again")
+    app.wait_text("another threshold is in use")
+    app.do("push button", "Assess again")
+    app.wait_text("Accepted: the risk is shown")
+    demur(workspace, "scores", "import", other, "--model", "m", "--replace")
+    back()
+    offers("Out of date: assess again", "Assess again")
+    app.do("push button", "Assess again")
+    offers("Failed: it could not be assessed", "Import scores…")
+    assert next_step() == "score"
+    demur(workspace, "scores", "import", scores, "--model", "m", "--replace")
+    back()
+    offers("Out of date: assess again", "Assess again")
+    app.do("push button", "Assess again")
+    app.wait_text("Accepted: the risk is shown")
+    assert next_step() is None and demur(workspace, "verify")["ok"]
     app.quit()
 
 

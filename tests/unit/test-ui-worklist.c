@@ -68,6 +68,54 @@ filters_meet_and_chips_count_what_the_others_let_through(void) {
   g_assert_cmpint(demur_scan_list_position_of(list, 2), ==, 1);
 }
 
+/* Right value: the states of selector/verdict.h. What a card offers is never what leaves it as it is:
+ * an assessment where there is no selector, no threshold or no score. */
+static void
+each_state_offers_what_leads_on(void) {
+  static const struct {
+    DemurShown shown;
+    DemurOutdated outdated;
+    gboolean waits;
+    DemurRemedy with, without; /* a selector */
+  } rows[] = {
+      {DEMUR_SHOWN_ACCEPTED, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_NONE, DEMUR_REMEDY_NONE},
+      {DEMUR_SHOWN_RED_FLAG, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_NONE, DEMUR_REMEDY_NONE},
+      {DEMUR_SHOWN_NOT_ELIGIBLE, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_NONE, DEMUR_REMEDY_NONE},
+      {DEMUR_SHOWN_NO_SCORE, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_SCORE, DEMUR_REMEDY_SCORE},
+      {DEMUR_SHOWN_NOT_TUNED, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_TUNE, DEMUR_REMEDY_TUNE},
+      {DEMUR_SHOWN_FAILED, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_SCORE, DEMUR_REMEDY_SCORE},
+      {DEMUR_SHOWN_NOT_ASSESSED, DEMUR_CURRENT, FALSE, DEMUR_REMEDY_ASSESS, DEMUR_REMEDY_TRAIN},
+      {DEMUR_SHOWN_OUT_OF_DATE, DEMUR_OUTDATED_CONFLICT, FALSE, DEMUR_REMEDY_RESOLVE,
+       DEMUR_REMEDY_RESOLVE},
+      {DEMUR_SHOWN_NOT_ELIGIBLE, DEMUR_CURRENT, TRUE, DEMUR_REMEDY_RESOLVE, DEMUR_REMEDY_RESOLVE},
+  };
+  static char *const names[] = {"s", NULL}, *const none[] = {NULL};
+  g_autoptr(DemurScanTable) table = table_new(1);
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    DemurScan *scan = &table->scans[0];
+    scan->shown = rows[i].shown;
+    scan->outdated = rows[i].outdated;
+    scan->waits = rows[i].waits;
+    table->selectors = (char **)names;
+    g_assert_cmpint(demur_scan_remedy(table, scan), ==, rows[i].with);
+    table->selectors = (char **)none;
+    g_assert_cmpint(demur_scan_remedy(table, scan), ==, rows[i].without);
+  }
+  /* Whatever else ended a verdict, one key assesses again, where there is what to assess by. */
+  table->scans[0].shown = DEMUR_SHOWN_OUT_OF_DATE;
+  table->scans[0].waits = FALSE;
+  for (guint c = 0; c < DEMUR_N_OUTDATED; c++) {
+    if (1u << c == DEMUR_OUTDATED_CONFLICT)
+      continue;
+    table->scans[0].outdated = (DemurOutdated)(1u << c);
+    table->selectors = (char **)names;
+    g_assert_cmpint(demur_scan_remedy(table, table->scans), ==, DEMUR_REMEDY_ASSESS);
+    table->selectors = (char **)none;
+    g_assert_cmpint(demur_scan_remedy(table, table->scans), ==, DEMUR_REMEDY_TRAIN);
+  }
+  table->selectors = NULL;
+}
+
 static void
 on_changed(DemurScanRow *row, guint *n) {
   (*n)++;
@@ -287,6 +335,7 @@ what_cant_be_told_is_counted_and_dates_are_days(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/ui/worklist/each-state-offers-what-leads-on", each_state_offers_what_leads_on);
   g_test_add_func("/ui/worklist/filters-meet-and-chips-count-what-the-others-let-through",
                   filters_meet_and_chips_count_what_the_others_let_through);
   g_test_add_func("/ui/worklist/held-rows-follow-their-place", held_rows_follow_their_place);
