@@ -10,6 +10,9 @@
  * exp(-30) of the largest, until 14 of them lie there; the integrand is even in tau, so the end at
  * 0 costs no accuracy. Cost: O(81 n) to lay out, sites x about 80 x 33 x 45 readings.
  *
+ * The wide prior of intervals is another weight of the same nodes: w exp(tau^2 (1 / .5^2 - 1 /
+ * .7^2) / 2), exact since the nodes hold what is within exp(-30).
+ *
  * One site's posterior: the mixture's mass of each cell (differences of normal distribution
  * functions, so that a tau near 0 needs no fine grid) times L at its middle. */
 #include "metrics/site-prior.h"
@@ -200,6 +203,7 @@ prior_alloc(size_t n) {
   prior->weights = g_new0(double, n);
   prior->means = g_new0(double, n);
   prior->sds = g_new0(double, n);
+  prior->wide = g_new0(double, n);
   return prior;
 }
 
@@ -210,6 +214,7 @@ demur_site_prior_free(DemurSitePrior *prior) {
   g_free(prior->weights);
   g_free(prior->means);
   g_free(prior->sds);
+  g_free(prior->wide);
   g_free(prior);
 }
 
@@ -219,7 +224,22 @@ demur_site_prior_copy(const DemurSitePrior *prior) {
   copy->weights = g_memdup2(prior->weights, prior->n * sizeof(double));
   copy->means = g_memdup2(prior->means, prior->n * sizeof(double));
   copy->sds = g_memdup2(prior->sds, prior->n * sizeof(double));
+  copy->wide = g_memdup2(prior->wide, prior->wide != NULL ? prior->n * sizeof(double) : 0);
   return copy;
+}
+
+/* wide [n] of weights at tau = first + k step. */
+static void
+weigh_wide(DemurSitePrior *prior, double first, double step) {
+  const double difference =
+      0.5 / (DEMUR_TAU_SCALE * DEMUR_TAU_SCALE) - 0.5 / (DEMUR_TAU_WIDE * DEMUR_TAU_WIDE);
+  double total = 0.0;
+  for (size_t k = 0; k < prior->n; k++) {
+    const double tau = first + (double)k * step;
+    total += prior->wide[k] = prior->weights[k] * exp(tau * tau * difference);
+  }
+  for (size_t k = 0; k < prior->n; k++)
+    prior->wide[k] /= total;
 }
 
 /* From logs [n] of the density of tau at first + k step: weights, tau's moments and quantiles. */
@@ -242,6 +262,7 @@ weigh(DemurSitePrior *prior, const double *logs, double first, double step) {
       *places[next] = fmax(0.0, tau + step * ((shares[next] - sum) / w - 0.5));
     sum += w;
   }
+  weigh_wide(prior, first, step);
 }
 
 DemurSitePrior *
@@ -336,36 +357,51 @@ order_by_site(const SiteScans *all, const guint32 *sites, size_t n_codes, double
   return places;
 }
 
-/* Mass of the prior below b. */
+/* Mass of the prior below b; *wide that of the wide one. */
 static double
-prior_below(const DemurSitePrior *prior, double b) {
+prior_below(const DemurSitePrior *prior, double b, double *wide) {
+  const double *wide_weights = prior->wide != NULL ? prior->wide : prior->weights;
   double sum = 0.0;
+  *wide = 0.0;
   for (size_t k = 0; k < prior->n; k++) {
     const double d = b - prior->means[k];
-    if (prior->sds[k] > 0.0)
-      sum += prior->weights[k] * 0.5 * erfc(-d / (prior->sds[k] * G_SQRT2));
-    else
-      sum += prior->weights[k] * (d > 0.0 ? 1.0 : d < 0.0 ? 0.0 : 0.5);
+    const double below = prior->sds[k] > 0.0 ? 0.5 * erfc(-d / (prior->sds[k] * G_SQRT2))
+                         : d > 0.0           ? 1.0
+                         : d < 0.0           ? 0.0
+                                             : 0.5;
+    sum += prior->weights[k] * below;
+    *wide += wide_weights[k] * below;
   }
   return sum;
 }
 
-/* Masses of the cells, up to a factor. */
+/* Masses of the cells by both priors. */
 static void
 fill_cells(DemurSitePosterior *p, const DemurSitePrior *prior, const SiteScans *scans) {
-  double *logs = p->masses, largest = -INFINITY, total = 0.0;
-  double below = prior_below(prior, p->first - 0.5 * p->step);
+  double largest = -INFINITY, total = 0.0, total_wide = 0.0, below_wide;
+  double logs[N_CELLS];
+  double below = prior_below(prior, p->first - 0.5 * p->step, &below_wide);
   for (size_t g = 0; g < p->n; g++) {
     const double b = p->first + (double)g * p->step;
-    const double next = prior_below(prior, b + 0.5 * p->step);
-    logs[g] = next > below ? log(next - below) + log_likelihood(scans, b) : -INFINITY;
-    largest = fmax(largest, logs[g]);
+    double next_wide;
+    const double next = prior_below(prior, b + 0.5 * p->step, &next_wide);
+    p->masses[g] = fmax(0.0, next - below);
+    p->wide[g] = fmax(0.0, next_wide - below_wide);
+    logs[g] = p->masses[g] > 0.0 ? log_likelihood(scans, b) : -INFINITY;
+    if (p->masses[g] > 0.0)
+      largest = fmax(largest, logs[g] + log(p->masses[g]));
     below = next;
+    below_wide = next_wide;
   }
-  for (size_t g = 0; g < p->n; g++)
-    total += p->masses[g] = exp(logs[g] - largest);
-  for (size_t g = 0; g < p->n; g++)
+  for (size_t g = 0; g < p->n; g++) {
+    const double likelihood = exp(logs[g] - largest);
+    total += p->masses[g] *= likelihood;
+    total_wide += p->wide[g] *= likelihood;
+  }
+  for (size_t g = 0; g < p->n; g++) {
     p->masses[g] /= total;
+    p->wide[g] /= total_wide;
+  }
 }
 
 static DemurSitePosterior *
@@ -373,6 +409,7 @@ posterior_new(const DemurSitePrior *prior, const SiteScans *scans) {
   DemurSitePosterior *p = g_new0(DemurSitePosterior, 1);
   p->n = N_CELLS;
   p->masses = g_new(double, N_CELLS);
+  p->wide = g_new(double, N_CELLS);
   double low = -MAX_INTERCEPT, high = MAX_INTERCEPT;
   /* Laid anew over the cells that hold all but a millionth of a millionth, until those are most. */
   for (int zoom = 0; zoom < MAX_ZOOMS; zoom++) {
@@ -380,9 +417,9 @@ posterior_new(const DemurSitePrior *prior, const SiteScans *scans) {
     p->first = low + 0.5 * p->step;
     fill_cells(p, prior, scans);
     size_t first = 0, last = p->n - 1;
-    while (first < last && p->masses[first] < 1e-12)
+    while (first < last && fmax(p->masses[first], p->wide[first]) < 1e-12)
       first++;
-    while (last > first && p->masses[last] < 1e-12)
+    while (last > first && fmax(p->masses[last], p->wide[last]) < 1e-12)
       last--;
     if (last - first >= p->n / 2)
       break;
@@ -436,6 +473,7 @@ demur_site_posterior_free(DemurSitePosterior *posterior) {
   if (posterior == NULL)
     return;
   g_free(posterior->masses);
+  g_free(posterior->wide);
   g_free(posterior);
 }
 
@@ -457,10 +495,10 @@ double
 demur_site_posterior_quantile(const DemurSitePosterior *posterior, double p) {
   double sum = 0.0;
   for (size_t g = 0; g < posterior->n; g++) {
-    const double next = sum + posterior->masses[g];
+    const double next = sum + posterior->wide[g];
     if (next >= p)
       return posterior->first +
-             posterior->step * ((double)g - 0.5 + (p - sum) / posterior->masses[g]);
+             posterior->step * ((double)g - 0.5 + (p - sum) / posterior->wide[g]);
     sum = next;
   }
   return posterior->first + posterior->step * ((double)posterior->n - 0.5);

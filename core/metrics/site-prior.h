@@ -3,7 +3,12 @@
  *   y_i ~ Bernoulli(sigmoid(l_i + b_s)),  b_s ~ N(mu, tau^2),  tau ~ half-normal(.5),  mu flat
  *
  * over real sites s, l_i the logit of a scan's risk. docs/method.md, "Beyond the paper", point 1
- * (tau). With one site the prior alone speaks: mu = 0. */
+ * (tau). With one site the prior alone speaks: mu = 0.
+ *
+ * Estimates (means, expected errors) take that prior. Intervals take a half-normal(.7): their 95 %
+ * is asked of hospitals at every spread up to .7, not on average over a prior to which .7 is rare
+ * (one training site: 1.96 x .5 would hold 87 % there; docs/benchmarks.md, "Intervals of a site's
+ * intercept"). */
 #pragma once
 
 #include <glib.h>
@@ -11,6 +16,7 @@
 G_BEGIN_DECLS
 
 #define DEMUR_TAU_SCALE 0.5 /* of the half-normal prior */
+#define DEMUR_TAU_WIDE 0.7  /* of that behind intervals */
 
 /* The intercept of a site never seen, a mixture of normal distributions: one a value of tau, with
  * the mean of mu at it, and sd^2 = tau^2 + the variance of mu. */
@@ -20,6 +26,7 @@ typedef struct {
   double tau2;                   /* posterior mean of tau^2, > 0 */
   size_t n;
   double *weights, *means, *sds; /* [n]; the weights sum to 1 */
+  double *wide; /* [n] the weights for intervals; NULL (older documents): weights */
 } DemurSitePrior;
 
 /* offsets [n] = l_i, labels [n] in {0, 1}, weights [n] > 0 of the outcomes (metrics/censoring.h;
@@ -43,6 +50,7 @@ typedef struct {
   size_t n;
   double first, step; /* middle of cell 0; width */
   double *masses;     /* [n]; they sum to 1 */
+  double *wide;       /* [n] the same by the wide prior, for quantiles */
 } DemurSitePosterior;
 
 /* After n labelled scans of the site (offsets and labels as above; n = 0: before any). */
@@ -53,7 +61,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSitePosterior, demur_site_posterior_free)
 
 double demur_site_posterior_mean(const DemurSitePosterior *posterior);
 
-/* Quantile p in (0, 1), linear within a cell. */
+/* Quantile p in (0, 1) by the wide prior, linear within a cell. */
 double demur_site_posterior_quantile(const DemurSitePosterior *posterior, double p);
 
 G_END_DECLS

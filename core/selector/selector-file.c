@@ -70,6 +70,8 @@ write_sites(const DemurSelector *s, DemurJson *json) {
   demur_json_doubles(json, "weights", sites->weights, sites->n);
   demur_json_doubles(json, "means", sites->means, sites->n);
   demur_json_doubles(json, "sds", sites->sds, sites->n);
+  if (s->version >= 3)
+    demur_json_doubles(json, "interval_weights", sites->wide, sites->n);
   demur_json_end_object(json);
 }
 
@@ -423,7 +425,7 @@ read_sites(DemurSelector *s, JsonObject *root, GError **error) {
   if (s->version < 2 || !has_member(root, "sites"))
     return TRUE;
   JsonObject *object;
-  DEMUR_AUTO_ALIGNED double *weights = NULL, *means = NULL, *sds = NULL;
+  DEMUR_AUTO_ALIGNED double *weights = NULL, *means = NULL, *sds = NULL, *wide = NULL;
   g_autoptr(DemurSitePrior) sites = g_new0(DemurSitePrior, 1);
   if (!demur_json_read_object(root, "sites", &object, error) ||
       !read_size(object, "n_sites", 0, G_MAXINT32, &sites->n_sites, error) ||
@@ -437,12 +439,15 @@ read_sites(DemurSelector *s, JsonObject *root, GError **error) {
       !read_size(object, "n", 1, 10000, &sites->n, error) ||
       !demur_json_read_doubles(object, "weights", sites->n, 0.0, 1.0, &weights, error) ||
       !demur_json_read_doubles(object, "means", sites->n, -INFINITY, INFINITY, &means, error) ||
-      !demur_json_read_doubles(object, "sds", sites->n, 0.0, INFINITY, &sds, error))
+      !demur_json_read_doubles(object, "sds", sites->n, 0.0, INFINITY, &sds, error) ||
+      (s->version >= 3 &&
+       !demur_json_read_doubles(object, "interval_weights", sites->n, 0.0, 1.0, &wide, error)))
     return FALSE;
   const size_t size = sites->n * sizeof(double);
   sites->weights = g_memdup2(weights, size);
   sites->means = g_memdup2(means, size);
   sites->sds = g_memdup2(sds, size);
+  sites->wide = g_memdup2(wide, wide != NULL ? size : 0);
   s->sites = g_steal_pointer(&sites);
   return TRUE;
 }

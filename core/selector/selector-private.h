@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 #define DEMUR_RELEASE_MAP_LENGTH ((size_t)DEMUR_N_OUTLIER * 2 * DEMUR_RELEASE_KNOTS)
 
 /* Of the document that is written now. 1: without the sites' prior and the method. */
-#define DEMUR_SELECTOR_VERSION 2
+#define DEMUR_SELECTOR_VERSION 3
 
 /* One model: the average of n_average networks' g~. Several models are selectors of their own
  * trained from different initial weights (trials). */

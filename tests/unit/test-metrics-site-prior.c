@@ -90,6 +90,11 @@ one_site_leaves_the_prior(void) {
     demur_assert_close(both[k]->tau, 0.5 * 0.6744897502, 1e-3, 0);
     demur_assert_close(both[k]->tau_high, 0.5 * 2.2414027276, 1e-3, 0);
   }
+  /* b / .7 is a product of two standard normal numbers: 97.5 % lie below 2.1819 (its distribution
+   * summed in Python), where an interval by the estimates' prior would end at .5 of it. */
+  g_autoptr(DemurSitePosterior) unseen = demur_site_posterior_new(one, NULL, NULL, 0);
+  demur_assert_close(demur_site_posterior_quantile(unseen, 0.975), 0.7 * 2.1819, 2e-3, 0);
+  demur_assert_close(demur_site_posterior_quantile(unseen, 0.025), -0.7 * 2.1819, 2e-3, 0);
   g_assert_cmpfloat(intercept[0], ==, 0.0); /* no scan is of it */
   g_assert_cmpfloat(intercept[1], >, 0.9);  /* log 3 = 1.0986, drawn in a little */
   g_assert_cmpfloat(intercept[1], <, log(3.0));
@@ -150,7 +155,7 @@ intervals_hold_sites_never_seen(void) {
   static const struct {
     size_t n_sites;
     double tau;
-  } rows[] = {{3, 0.3}, {8, 0.3}, {8, 0.7}, {15, 0.7}};
+  } rows[] = {{1, 0.7}, {2, 0.7}, {4, 0.7}, {3, 0.3}, {8, 0.3}, {8, 0.7}, {15, 0.7}};
   enum { SETS = 100, SCANS = 150, LABELS = 50, MOST = 15 };
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
     guint held[2] = {0, 0};

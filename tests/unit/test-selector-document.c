@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "selector/reasons.h"
+#include "selector/risk-interval.h"
 #include "selector/selector-private.h"
 #include "selector-fixture.h"
 
@@ -225,6 +226,28 @@ documents_of_version_1_are_read(void) {
   g_autofree char *written = demur_selector_to_json(read);
   g_assert_cmpstr(written, ==, document);
   g_assert_nonnull(demur_selector_site_prior(read)); /* the prior alone */
+}
+
+/* Version 2 knew one prior of the spread: its intervals stay as they were, and so does the document. */
+static void
+documents_of_version_2_keep_their_intervals(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  const char *place = strstr(json, ",\n  \"interval_weights\": [");
+  g_assert_nonnull(place);
+  g_autofree char *head = g_strndup(json, (gsize)(place - json));
+  g_autofree char *older = g_strconcat(head, strchr(place, ']') + 1, NULL);
+  g_autofree char *renumbered = with_member(older, "version", "2");
+  g_autofree char *document = sign(renumbered);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSelector) read = demur_selector_from_json(document, -1, "the document", &error);
+  g_assert_no_error(error);
+  g_autofree char *written = demur_selector_to_json(read);
+  g_assert_cmpstr(written, ==, document);
+  DemurRiskInterval before, now;
+  g_assert_true(demur_risk_interval_unseen(read, &before));
+  g_assert_true(demur_risk_interval_unseen(shared_selector, &now));
+  g_assert_cmpfloat(now.low, <, before.low);
+  g_assert_cmpfloat(before.high, <, now.high);
 }
 
 static void
@@ -621,6 +644,7 @@ main(int argc, char **argv) {
   g_test_add_func("/selector/document/identifiers", document_holds_no_identifier);
   g_test_add_func("/selector/document/damaged", damaged_documents_are_refused);
   g_test_add_func("/selector/document/version-1", documents_of_version_1_are_read);
+  g_test_add_func("/selector/document/version-2", documents_of_version_2_keep_their_intervals);
   g_test_add_func("/selector/document/hostile", hostile_shapes_are_refused_before_the_digest);
   g_test_add_func("/selector/document/overflow", numbers_that_overflow_are_refused);
   g_test_add_func("/selector/training/refused", what_can_not_train_is_refused);
