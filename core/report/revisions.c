@@ -63,7 +63,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
                            2, fits},
     [DEMUR_FAMILY_SMOOTH] = {"smooth_curves", "smooth calibration curves, ICI, E50 and E90", 1,
                              smooth},
-    [DEMUR_FAMILY_NET_BENEFIT] = {"net_benefit", "net benefit", 1, net_benefit},
+    /* 2: what an interval of the wider prior holds back has another one */
+    [DEMUR_FAMILY_NET_BENEFIT] = {"net_benefit", "net benefit", 2, net_benefit},
     /* 2: over few sites by the jackknife */
     [DEMUR_FAMILY_INTERVALS] = {"intervals", "intervals", 2, intervals},
     /* 2: corrected for their number; 3: on squares too where roots are compared */
@@ -72,7 +73,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
                                     heterogeneity},
     [DEMUR_FAMILY_TIMES] = {"times", "what was observed by years, and weights for follow-up", 1,
                             times},
-    [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 1, hold_back},
+    /* 2: intervals by a wider prior of how hospitals differ */
+    [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 2, hold_back},
     [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 1,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
