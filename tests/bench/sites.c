@@ -9,9 +9,10 @@
  * any label (that of its shown risks), after 50 labels (an audit), and the expected site error
  * before against the true one.
  *
- * Wanted: 92 to 98 % in every row over the four taus. A single cell may be above: with a true tau
- * of 0 any prior that allows more is too careful; with few sites and .7 the prior (half-normal, .5)
- * is what is known. */
+ * Wanted: 92 % or more in every row; exit 1 where 400 sets show less (90 %: .92 less one and a half
+ * binomial errors). No upper end can be wanted of few sites: one training site tells nothing of the
+ * spread, so its one interval must reach 1.23 to hold 92 % where the spread is .7, and holds all of
+ * them where it is .3 or less. */
 #include "tests/bench/bench.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@ static const double taus[] = {0.0, 0.1, 0.3, 0.7};
 
 typedef struct {
   double unseen, audited, width_unseen, width_audited;
+  gboolean all_held; /* of a row over the spreads: in each */
 } Held;
 
 static void
@@ -76,7 +78,7 @@ main(int argc, char **argv) {
   g_print("sites   tau   unseen held  width   50 labels held  width\n");
   gboolean ok = TRUE;
   for (size_t c = 0; c < G_N_ELEMENTS(site_counts); c++) {
-    Held row = {0};
+    Held row = {.all_held = TRUE};
     for (size_t t = 0; t < G_N_ELEMENTS(taus); t++) {
       Held sum = {0};
       for (size_t set = 0; set < n_sets; set++) {
@@ -89,13 +91,12 @@ main(int argc, char **argv) {
       g_print("%5zu  %.1f  %8.1f %%  %8.3f  %10.1f %%  %8.3f\n", site_counts[c], taus[t],
               100.0 * sum.unseen, sum.width_unseen, 100.0 * sum.audited, sum.width_audited);
       row.unseen += sum.unseen / G_N_ELEMENTS(taus);
+      row.all_held = row.all_held && sum.unseen >= 0.90 && sum.audited >= 0.90;
       row.audited += sum.audited / G_N_ELEMENTS(taus);
     }
-    const gboolean held =
-        row.unseen > 0.92 && row.audited > 0.92 && row.unseen < 0.99 && row.audited < 0.99;
     g_print("%5zu  all  %8.1f %%            %10.1f %%            %s\n", site_counts[c],
-            100.0 * row.unseen, 100.0 * row.audited, held ? "" : "  NOT HELD");
-    ok = ok && held;
+            100.0 * row.unseen, 100.0 * row.audited, row.all_held ? "" : "  NOT HELD");
+    ok = ok && row.all_held;
   }
   return ok ? 0 : 1;
 }
