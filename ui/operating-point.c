@@ -77,6 +77,7 @@ count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank
     demur_interval_wilson((double)r->n_rejected, (double)r->n_all, 0.95, &r->rate_low,
                           &r->rate_high);
   }
+  demur_rejections_withhold(rejected, n_labels);
 }
 
 /* Equal-mass bins of the accepted, who stand in ascending risk. */

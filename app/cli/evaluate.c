@@ -60,6 +60,8 @@ print_rejection(const DemurEvaluation *e) {
     for (size_t l = 0; l < MIN(m->at[0].n_labels, 4); l++) {
       const DemurRejection *r = &m->at[0].rejected_by_label[l];
       char rate[32] = "    -  ", interval[64] = "";
+      if (r->withheld)
+        g_strlcpy(rate, "withheld", sizeof rate);
       if (isfinite(r->rate))
         g_snprintf(rate, sizeof rate, "%5.1f %%", 100.0 * r->rate);
       if (isfinite(r->rate_low) && isfinite(r->rate_high))

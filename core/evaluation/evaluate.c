@@ -88,15 +88,13 @@ warn_of_refusals(DemurEvaluation *e) {
     const DemurOperatingPoint *at = &method->at[0];
     for (size_t l = 0; l < at->n_labels; l++) {
       const DemurRejection *r = &at->rejected_by_label[l];
-      const double rate_of_all = 1.0 - at->realised;
-      if (at->realised >= 1.0 || !(r->rate > DEMUR_REFUSED_MUCH_MORE * rate_of_all) ||
-          r->n_rejected < DEMUR_REFUSED_FEWEST)
+      if (!demur_rejection_is_much(r, at->realised))
         continue;
       DemurWarning *warning = add_warning(e, DEMUR_WARNING_REFUSAL, title);
       warning->coverage = at->coverage;
       warning->label = r->label;
       warning->rate = r->rate;
-      warning->rate_of_all = rate_of_all;
+      warning->rate_of_all = 1.0 - at->realised;
     }
   }
 }

@@ -71,7 +71,10 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "label", r->label);
     demur_json_int(json, "n_all", (gint64)r->n_all);
-    demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
+    if (r->withheld)
+      demur_json_null(json, "n_rejected");
+    else
+      demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
     demur_json_double(json, "share_of_rejected", r->share_of_rejected);
     demur_json_double(json, "share_of_all", r->share_of_all);
     demur_json_double(json, "rate", r->rate);

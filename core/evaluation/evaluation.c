@@ -1,6 +1,9 @@
 #include "evaluation/evaluation.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "base/small-cells.h"
 
 size_t
 demur_measure_n_coverages(DemurMeasure measure) {
@@ -48,6 +51,35 @@ groups_free(DemurEvaluation *e) {
     g_free(e->group_averages[a].method);
   }
   g_free(e->group_averages);
+}
+
+gboolean
+demur_rejection_is_much(const DemurRejection *label, double realised) {
+  const double rate =
+      label->withheld ? (double)label->n_rejected / (double)label->n_all : label->rate;
+  return realised < 1.0 && label->n_rejected >= DEMUR_REFUSED_FEWEST &&
+         rate > DEMUR_REFUSED_MUCH_MORE * (1.0 - realised);
+}
+
+void
+demur_rejections_withhold(DemurRejection *labels, size_t n) {
+  g_autofree size_t *cells = g_new(size_t, 2 * n);
+  g_autofree gboolean *withheld = g_new0(gboolean, n);
+  size_t n_rejected = 0;
+  for (size_t l = 0; l < n; l++) {
+    cells[2 * l] = labels[l].n_rejected;
+    cells[2 * l + 1] = labels[l].n_all - labels[l].n_rejected;
+    n_rejected += labels[l].n_rejected;
+  }
+  if (n_rejected == 0) /* nothing refused: a fact about all, not about few */
+    return;
+  demur_small_cells(cells, n, 2, withheld);
+  for (size_t l = 0; l < n; l++) {
+    DemurRejection *r = &labels[l];
+    r->withheld = withheld[l];
+    if (r->withheld)
+      r->rate = r->rate_low = r->rate_high = r->share_of_rejected = NAN;
+  }
 }
 
 void

@@ -63,13 +63,24 @@ typedef struct {
   size_t n_bins;      /* of the split as it is; 0 for measures without bins */
 } DemurCurvePoint;
 
-/* Rejection of one label (class) at an operating point. */
+/* Rejection of one label (class) at an operating point. Where withheld, only n_all and share_of_all
+ * are told, and the rest is NaN: fewer than DEMUR_SMALL_CELL scans of the label are rejected, or
+ * kept, or such a number would follow from what the other labels have and how many are rejected. */
 typedef struct {
   int label;
+  gboolean withheld;
   size_t n_all, n_rejected;
   double share_of_rejected, share_of_all;
   double rate, rate_low, rate_high; /* rejected / all with that label; 95 % bootstrap of the unit */
 } DemurRejection;
+
+/* Sets withheld in the n labels of one point, and NaN where it is; nothing where nothing is
+ * rejected. */
+void demur_rejections_withhold(DemurRejection *labels, size_t n);
+
+/* Whether the label is rejected DEMUR_REFUSED_MUCH_MORE times as often as scans in general, of which
+ * realised are kept, and not by one or two: to be said, without a number where it is withheld. */
+gboolean demur_rejection_is_much(const DemurRejection *label, double realised);
 
 /* One bin of a reliability diagram: accepted scans, equal mass. */
 typedef struct {

@@ -86,8 +86,10 @@ withhold(const DemurGroup *group, size_t n_classes, size_t n_of_rarer_label,
   const DemurInterval none = {NAN, NAN};
   for (size_t l = 0; l < at->n_labels; l++) {
     DemurRejection *r = &at->rejected_by_label[l];
-    const size_t n_kept = r->n_all - r->n_rejected;
-    if (group->labels_withheld || MIN(r->n_rejected, n_kept) < DEMUR_SMALL_CELL)
+    /* of a group even none, or all, is a fact about few */
+    r->withheld |=
+        group->labels_withheld || MIN(r->n_rejected, r->n_all - r->n_rejected) < DEMUR_SMALL_CELL;
+    if (r->withheld)
       r->rate = r->rate_low = r->rate_high = NAN;
   }
   const size_t fewest = n_classes == 2 ? n_of_rarer_label : at->n_accepted;

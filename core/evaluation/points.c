@@ -60,6 +60,7 @@ fill_rejection(const DemurSample *sample, const DemurMethod *method, gssize max_
     r->share_of_rejected = total_rejected > 0.0 ? rejected[label] / total_rejected : NAN;
     r->rate = all[label] > 0.0 ? rejected[label] / all[label] : NAN;
   }
+  demur_rejections_withhold(at->rejected_by_label, k);
 }
 
 /* The measures that only the whole split has. */

@@ -299,6 +299,8 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
     at->realised_interval = share_interval(at->realised_interval, at->realised, n_units);
   for (size_t l = 0; l < at->n_labels; l++) {
     DemurRejection *label = &at->rejected_by_label[l];
+    if (label->withheld)
+      continue;
     DemurInterval rate =
         interval_of(&rows, DEMUR_N_OPERATING_VALUES + l, label->rate, DEMUR_SCALE_LOGIT);
     if (can_refuse && n > 0 && isfinite(label->rate))

@@ -1,5 +1,9 @@
 #include "evaluation/warnings.h"
 
+#include <math.h>
+
+#include "base/limits.h"
+
 void
 demur_warning_clear(DemurWarning *warning) {
   g_clear_pointer(&warning->subject, g_free);
@@ -19,6 +23,10 @@ demur_warning_words(const DemurWarning *w) {
         w->subject, w->n, w->n_networks, w->n == 1 ? "is" : "are",
         w->n == 1 ? "it was" : "they were", w->n == 1 ? "it would" : "they would");
   case DEMUR_WARNING_REFUSAL:
+    if (isnan(w->rate))
+      return g_strdup_printf("At coverage %.2g %s refuses scans with label %d much more often than "
+                             "scans in general (how many is withheld: fewer than %d).",
+                             w->coverage, w->subject, w->label, DEMUR_SMALL_CELL);
     break;
   }
   return g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans with label %d, but "

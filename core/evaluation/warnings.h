@@ -18,7 +18,7 @@ typedef struct {
   size_t n, n_networks;
   double coverage; /* REFUSAL: requested */
   int label;
-  double rate, rate_of_all; /* REFUSAL: refused of that label, of all scans */
+  double rate, rate_of_all; /* REFUSAL: refused of that label (NaN: withheld), of all scans */
 } DemurWarning;
 
 void demur_warning_clear(DemurWarning *warning);

@@ -55,6 +55,13 @@ demur_finding_rate(const DemurOperatingPoint *at, size_t label) {
 }
 
 char *
+demur_finding_rate_text(const DemurOperatingPoint *at, size_t label) {
+  return at && label < at->n_labels && at->rejected_by_label[label].withheld
+             ? g_strdup("withheld")
+             : demur_text_percent(demur_finding_rate(at, label), 1);
+}
+
+char *
 demur_finding_label(const DemurReportInput *input, size_t label) {
   if (input->cohort.labels && input->cohort.labels[label])
     return g_strdup(input->cohort.labels[label]);
@@ -243,7 +250,14 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
     return;
   const DemurRejection *r = f->subject_at->rejected_by_label;
-  if (!isfinite(r[0].rate) && !isfinite(r[1].rate))
+  if (only_label(f) < 0 && r[0].withheld && r[1].withheld) {
+    g_string_append_printf(text,
+                           " How many of each label it refused is withheld: fewer than %d of one "
+                           "were refused, or shown.",
+                           DEMUR_SMALL_CELL);
+    return;
+  }
+  if (only_label(f) < 0 && !isfinite(r[0].rate) && !isfinite(r[1].rate))
     return;
   g_autofree char *no = demur_finding_label(f->input, 0), *yes = demur_finding_label(f->input, 1);
   g_autofree char *rate1 = demur_text_percent(r[1].rate, 1),
@@ -251,7 +265,7 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   g_autofree char *interval = percent_interval(r[1].rate_low, r[1].rate_high);
   const int only = only_label(f);
   if (only >= 0) {
-    g_autofree char *refused = demur_text_percent(r[only].rate, 1);
+    g_autofree char *refused = demur_text_percent(1 - f->subject_at->realised, 1);
     g_string_append_printf(text, " It refused %s of the scans, all of them labelled “%s”.", refused,
                            only ? yes : no);
     return;
@@ -291,10 +305,11 @@ append_beside(const DemurReportFinding *f, GString *text) {
     g_string_append_printf(text, "%s %s for showing everything", beside ? " and" : ", against",
                            everything);
   }
-  if (beside && own->n_labels == 2 && confidence->n_labels == 2 && only_label(f) < 0) {
+  if (beside && own->n_labels == 2 && confidence->n_labels == 2 && only_label(f) < 0 &&
+      !confidence->rejected_by_label[0].withheld) {
     g_autofree char *yes = demur_finding_label(f->input, 1), *no = demur_finding_label(f->input, 0),
-                    *c1 = demur_text_percent(demur_finding_rate(confidence, 1), 1),
-                    *c0 = demur_text_percent(demur_finding_rate(confidence, 0), 1);
+                    *c1 = demur_finding_rate_text(confidence, 1),
+                    *c0 = demur_finding_rate_text(confidence, 0);
     g_string_append_printf(text, "; confidence refuses %s of “%s” and %s of “%s” there", c1, yes,
                            c0, no);
   }
@@ -459,11 +474,10 @@ add_refusals(const DemurReportFinding *f, Cares *cares) {
   g_autofree char *all = demur_text_percent(1 - at->realised, 1);
   for (size_t l = 0; l < at->n_labels; l++) {
     const DemurRejection *r = &at->rejected_by_label[l];
-    if (!(r->rate > DEMUR_REFUSED_MUCH_MORE * (1 - at->realised)) ||
-        r->n_rejected < DEMUR_REFUSED_FEWEST)
+    if (!demur_rejection_is_much(r, at->realised))
       continue;
     g_autofree char *label = demur_finding_label(f->input, l),
-                    *rate = demur_text_percent(r->rate, 1);
+                    *rate = r->withheld ? g_strdup("many more") : demur_text_percent(r->rate, 1);
     add_care(cares, CARE_REFUSALS,
              g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s: "
                              "the errors are measured without them.",

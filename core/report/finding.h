@@ -55,6 +55,8 @@ DemurHeterogeneity demur_finding_heterogeneity(const DemurReportFinding *finding
 
 /* Share of a label that is rejected at the point; NAN where undefined or no such label. */
 double demur_finding_rate(const DemurOperatingPoint *at, size_t label);
+/* The same in print (owned): "withheld" where it is (evaluation/evaluation.h). */
+char *demur_finding_rate_text(const DemurOperatingPoint *at, size_t label);
 
 /* A label's name for people (owned): "cancer", or "label 1". */
 char *demur_finding_label(const DemurReportInput *input, size_t label);

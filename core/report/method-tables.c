@@ -50,8 +50,8 @@ add_operating_row(const DemurPages *p, DemurRows *rows, const DemurMethodResult 
   demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
   demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ACCURACY], 3));
   if (p->e->n_classes == 2) {
-    demur_rows_cell(rows, demur_text_percent(demur_finding_rate(at, 0), 1));
-    demur_rows_cell(rows, demur_text_percent(demur_finding_rate(at, 1), 1));
+    demur_rows_cell(rows, demur_finding_rate_text(at, 0));
+    demur_rows_cell(rows, demur_finding_rate_text(at, 1));
   }
   demur_rows_end(rows, m == p->finding.subject);
   return few;

@@ -105,8 +105,8 @@ demur_section_model_card(DemurPages *p) {
   demur_rows_pair(&rows, "Result", result_words(f));
   if (e->n_classes == 2 && f->subject_at) {
     g_autofree char *yes = demur_finding_label(input, 1), *no = demur_finding_label(input, 0),
-                    *sick = demur_text_percent(demur_finding_rate(f->subject_at, 1), 1),
-                    *well = demur_text_percent(demur_finding_rate(f->subject_at, 0), 1);
+                    *sick = demur_finding_rate_text(f->subject_at, 1),
+                    *well = demur_finding_rate_text(f->subject_at, 0);
     demur_rows_pair(&rows, "Whom it refuses",
                     g_strdup_printf("%s of “%s”, %s of “%s”", sick, yes, well, no));
   }

@@ -204,7 +204,10 @@ chart_table(gconstpointer data) {
       demur_chart_cells_text(&cells, chart->series[s].label);
       demur_chart_cells_text(&cells, chart->labels[l]);
       demur_chart_cells_count(&cells, r->n_all);
-      demur_chart_cells_count(&cells, r->n_rejected);
+      if (r->withheld)
+        demur_chart_cells_text(&cells, demur_chart_word("withheld"));
+      else
+        demur_chart_cells_count(&cells, r->n_rejected);
       demur_chart_cells_percent(&cells, r->rate);
       demur_chart_cells_percent(&cells, r->rate_low);
       demur_chart_cells_percent(&cells, r->rate_high);

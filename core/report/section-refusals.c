@@ -39,7 +39,8 @@ demur_section_rejections(DemurPages *p) {
       "A method that refuses regardless of the outcome gives each label the share it has in "
       "all scans, and the same rate to every label; below a label the share it has. Upright lines: "
       "95\u00a0%% bootstrap "
-      "intervals.");
+      "intervals. Withheld where fewer than %d scans of a label are refused, or kept.",
+      DEMUR_SMALL_CELL);
   if (kept)
     demur_layout_keep_end(p->layout);
   demur_section_text(p, DEMUR_TEXT_HEADING, "Refusals in numbers");
@@ -64,7 +65,8 @@ demur_section_rejections(DemurPages *p) {
         demur_rows_cell(&rows, g_strdup(demur_section_short_title(p, methods[m])));
         demur_rows_cell(&rows, demur_finding_label(p->input, l));
         demur_rows_cell(&rows, demur_text_count(r->n_all));
-        demur_rows_cell(&rows, demur_text_count(r->n_rejected));
+        demur_rows_cell(&rows,
+                        r->withheld ? g_strdup("withheld") : demur_text_count(r->n_rejected));
         demur_rows_cell(&rows, demur_text_percent(r->rate, 1));
         demur_rows_cell(&rows, isfinite(r->rate_low) && isfinite(r->rate_high)
                                    ? g_strdup_printf("%s to %s", low, high)

@@ -29,9 +29,9 @@ add_key_figures(DemurPages *p) {
           : g_strdup("calibration error of what is shown");
   if (p->e->n_classes == 2) {
     g_autofree char *yes = demur_finding_label(p->input, 1), *no = demur_finding_label(p->input, 0);
-    g_autofree char *others = demur_text_percent(demur_finding_rate(at, 0), 1);
+    g_autofree char *others = demur_finding_rate_text(at, 0);
     if (isfinite(demur_finding_rate(at, 1)) || !isfinite(demur_finding_rate(at, 0))) {
-      texts[4] = demur_text_percent(demur_finding_rate(at, 1), 1);
+      texts[4] = demur_finding_rate_text(at, 1);
       texts[5] = g_strdup_printf("of “%s” refused, %s of “%s”", yes, others, no);
     } else {
       texts[4] = g_strdup(others);

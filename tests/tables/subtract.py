@@ -6,6 +6,10 @@ group of a way of grouping, two together, or all scans without them) minus the t
 not leave 1 to 9 scans. Besides, no output of any command (training, tuning, validation, ablation, watch, acceptance, charts, selector files,
 the log) says the number of such a group beside its name, nor a share that is one of so few patients.
 
+Who is refused: at every operating point of evaluate, the report's JSON, its pages and the charts, and in every state of the workspace
+(other coverages, groupings, horizons, a threshold tuned anew, the split beside its parts), a label's refused or kept scans that are 1 to 9 are neither told as
+a number, a rate or a share nor left when the others' are taken from all that are refused.
+
 Usage: subtract.py DEMUR
 """
 import csv
@@ -13,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -113,6 +118,71 @@ class Workspace:
             add("rejections", row["attribute"], row["name"], row["n_scans"])
         self.pages(counts)
         return counts, labels
+
+    def refusals(self):
+        """[(where, label, refused, kept)] of every operating point that is told, in all states; faults are appended too."""
+        self.points, states = [], []
+        for coverage in ("0.9", "0.8", "0.6"):
+            self.run("tune", "s", "--cohort", "c", "--coverage", coverage)
+            states.append((coverage, ["--group-by", "site", "--group-by", "ward"]))
+            states.append((coverage, ["--group-by", "sex"]))
+        for coverage, ways in states:
+            self.walk(f"evaluate at {coverage}", json.loads(self.run("--json", "evaluate", *SPEED, *ways)))
+            for line in self.run("evaluate", *SPEED, *ways).splitlines():
+                for label, rate in re.findall(r"label (\d): +([\d.]+) %", line):
+                    self.point("evaluate's text", int(label), None, float(rate) / 100, self.of_label(self.test, int(label)))
+        self.run("report", "r.pdf", *SPEED, "--coverage", "0.7")
+        with open(os.path.join(self.folder, "r.json"), encoding="utf-8") as file:
+            self.walk("report", json.load(file))
+        pages = subprocess.run(["pdftotext", "-layout", "r.pdf", "-"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        rows = re.findall(r"^ *[\d.]+ % +\S+ +label (\d) +(\d+) +(\d+|withheld) ", pages, re.M)
+        assert len(rows) > 5 and any(row[2] == "withheld" for row in rows), rows
+        for label, n, refused in rows:
+            if refused != "withheld":
+                self.point("report's page", int(label), int(refused), None, int(n))
+        for rate, label in re.findall(r"refused ([\d.]+) % of the scans labelled “label (\d)”", pages):
+            self.point("report's sentence", int(label), None, float(rate) / 100, self.of_label(self.test, int(label)))
+        for name in ("rejection-rates", "rejection-shares"):
+            self.run("chart", name, "f.csv", *SPEED)
+            with open(os.path.join(self.folder, "f.csv"), encoding="utf-8-sig") as file:
+                for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                    if row["rejected"] != "withheld":
+                        self.point(name, int(row["label"][-1]), int(row["rejected"]), None, int(row["scans"]))
+                    else:
+                        assert row["rate"] == row["95 % low"] == row["share of rejected"] == "", row
+        return [point for point in self.points if point[2] in range(1, SMALL) or point[3] in range(1, SMALL)]
+
+    def of_label(self, rows, label):
+        return sum(row["label"] == label for row in rows)
+
+    def point(self, where, label, refused, rate, n):
+        refused = round(rate * n) if refused is None else refused
+        self.points.append((where, label, refused, n - refused))
+
+    def walk(self, where, node, part=None):
+        """Every rejected_by_label of a document: what is told, and what follows from all that are refused at its point."""
+        if isinstance(node, dict):
+            if "by" in node and "value" in node:
+                part = (node["by"], node["value"])
+            labels = node.get("rejected_by_label")
+            if isinstance(labels, list):
+                rows = [row for row in self.test if part is None or row.get(part[0], "") == (part[1] or "")]
+                told, total = {}, round((1 - node["realised"]) * len(rows)) if node["realised"] is not None else None
+                for row in labels:
+                    n = self.of_label(rows, row["label"])
+                    if isinstance(row.get("n_rejected"), int):
+                        told[row["label"]] = row["n_rejected"]
+                    elif row["rate"] is not None:
+                        told[row["label"]] = round(row["rate"] * n)
+                    elif row.get("share_of_rejected") is not None:
+                        told[row["label"]] = round(row["share_of_rejected"] * total)
+                if len(told) == 1 and total is not None:
+                    (label, refused), = told.items()
+                    told[1 - label] = total - refused
+                for label, refused in told.items():
+                    self.point(f"{where} {part or ''} {node.get('coverage')}", label, refused, None, self.of_label(rows, label))
+        for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            self.walk(where, child, part)
 
     def shift(self, add):
         """Shares that another mix is told beside: each value alone, where it is taken."""
@@ -268,6 +338,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             workspace = Workspace(sys.argv[1], folder, rows)
             counts, labels = workspace.told()
+            if seed == 0:
+                faults += [(seed, *point) for point in workspace.refusals()]
+                assert len(workspace.points) > 100, workspace.points
             if seed < 2:
                 workspace.others()
         assert counts and labels[0] and labels[1], "nothing is told"

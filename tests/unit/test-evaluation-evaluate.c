@@ -135,6 +135,13 @@ everything_kept_is_everything_kept(void) {
         const DemurRejection *r = &at->rejected_by_label[l];
         n_all += r->n_all;
         n_rejected += r->n_rejected;
+        if (r->withheld) {
+          g_assert_true(isnan(r->rate) && isnan(r->rate_low) && isnan(r->share_of_rejected));
+          continue;
+        }
+        g_assert_true(
+            at->n_accepted == e->n_scans ||
+            (r->n_rejected >= DEMUR_SMALL_CELL && r->n_all - r->n_rejected >= DEMUR_SMALL_CELL));
         g_assert_true(r->n_all == 0 || r->rate == (double)r->n_rejected / (double)r->n_all);
         g_assert_true(r->rate_low <= r->rate_high);
       }
@@ -256,11 +263,14 @@ refusals_are_warned_of_alike(void) {
     for (size_t l = 0; l < m->at[0].n_labels; l++) {
       const DemurRejection *r = &m->at[0].rejected_by_label[l];
       const gboolean much = m->at[0].realised < 1.0 && r->n_rejected >= DEMUR_REFUSED_FEWEST &&
-                            r->rate > DEMUR_REFUSED_MUCH_MORE * (1.0 - m->at[0].realised);
+                            (double)r->n_rejected / (double)r->n_all >
+                                DEMUR_REFUSED_MUCH_MORE * (1.0 - m->at[0].realised);
       expected += much ? 1 : 0;
       for (size_t w = 0; much && w < e->n_warnings; w++)
         n += e->warnings[w].kind == DEMUR_WARNING_REFUSAL && e->warnings[w].label == r->label &&
-             e->warnings[w].rate == r->rate && g_str_has_prefix(e->warnings[w].subject, m->title);
+             isnan(e->warnings[w].rate) == r->withheld &&
+             (r->withheld || e->warnings[w].rate == r->rate) &&
+             g_str_has_prefix(e->warnings[w].subject, m->title);
     }
   }
   g_assert_cmpuint(expected, >, 0);
@@ -422,7 +432,8 @@ extra_measures_are_the_metrics(void) {
       g_assert_true((at->intervals[DEMUR_MEASURE_SLOPE].low <=
                      at->intervals[DEMUR_MEASURE_SLOPE].high) == all);
       for (size_t l = 0; l < at->n_labels; l++)
-        g_assert_true(at->rejected_by_label[l].rate_low <= at->rejected_by_label[l].rate_high);
+        g_assert_true(at->rejected_by_label[l].withheld ||
+                      at->rejected_by_label[l].rate_low <= at->rejected_by_label[l].rate_high);
       g_assert_true(isnan(at->intervals[DEMUR_MEASURE_ICI].low));
       g_assert_true(isnan(at->realised_interval.low) == !at->from_tune);
       for (size_t t = 1; t < DEMUR_N_DECISIONS; t++)

@@ -1,6 +1,8 @@
 /* The slider's numbers. Right values: worked by hand on six scans. */
 #include "ui/operating-point.h"
 
+#include <math.h>
+
 #include "metrics/coverage.h"
 
 #define N_MANY 45
@@ -110,7 +112,7 @@ half_of_six_scans(void) {
   g_assert_cmpuint(now.n_labels, ==, 2);
   g_assert_cmpuint(now.rejected[0].n_rejected, ==, 2);
   g_assert_cmpuint(now.rejected[1].n_rejected, ==, 1);
-  g_assert_cmpfloat_with_epsilon(now.rejected[0].share_of_rejected, 2.0 / 3, 1e-12);
+  g_assert_true(now.rejected[0].withheld && isnan(now.rejected[0].share_of_rejected)); /* few */
   /* Confidences .9 .8 .7 .6 .6 .9: the 3rd largest is .8. Out: labels 1, 1, 0. */
   g_assert_cmpuint(now.n_confidence_accepted, ==, 3);
   g_assert_cmpuint(now.rejected_by_confidence[0].n_rejected, ==, 1);
