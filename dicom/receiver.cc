@@ -75,7 +75,7 @@ struct Slot {
 
 // Shared by all processes; every member is changed atomically.
 struct Shared {
-  guint64 n_associations, n_refused, n_broken, n_received, n_rejected, n_known;
+  guint64 n_associations, n_refused, n_broken, n_received, n_rejected, n_known, n_not_kept;
   int n_open;
   Slot slots[max_slots];
 };
@@ -475,7 +475,7 @@ private:
     g_autoptr(GError) cause = nullptr;
     g_autoptr(GMappedFile) file = g_mapped_file_new_from_fd(memory, FALSE, &cause);
     if (file == nullptr)
-      return out_of_room(cause->message);
+      return out_of_room(nullptr, cause->message);
     g_autoptr(GBytes) bytes = g_mapped_file_get_bytes(file);
     g_autoptr(DemurSource) source = demur_source_bytes(bytes);
     const bool sound = demur_data_set_check(&source, &cause);
@@ -487,25 +487,26 @@ private:
                       (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
       return STATUS_STORE_Error_CannotUnderstand;
     }
+    const char *uid = header->sop_instance_uid;
     if (!has_room())
-      return out_of_room("the disk is full but for what is kept free");
+      return out_of_room(uid, "the disk is full but for what is kept free");
     g_autofree char *study =
         g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
     if (touched_.count(study) == 0) {
       if (!demur_folder_make(study, &cause))
-        return out_of_room(cause->message);
+        return out_of_room(uid, cause->message);
       // Whatever ends this process, the study is told to be a part.
       if (!set_mark(study, open_mark(getpid()).c_str()))
-        return out_of_room("the journal can't be written");
+        return out_of_room(uid, "the journal can't be written");
       touched_.insert(study);
       say(pipe_, "T " + std::to_string(getpid()) + " " + folder_name(header->study_uid));
     }
     // Before the object: one that is there and told by no mark would never be read.
     if (!set_mark(study, mark_new))
-      return out_of_room("the journal can't be written");
+      return out_of_room(uid, "the journal can't be written");
     const std::string series =
         std::string(folder_name(header->study_uid)) + "/" + folder_name(header->series_uid);
-    return put(bytes, {receiver_.folder, series.c_str(), header->sop_instance_uid});
+    return put(bytes, {receiver_.folder, series.c_str(), uid});
   }
 
   // Whether more than the reserve is free.
@@ -529,13 +530,17 @@ private:
     gboolean known = FALSE;
     g_autoptr(GError) error = nullptr;
     if (!demur_object_put(&place, data, n, log(), &known, &error))
-      return out_of_room(error->message);
+      return out_of_room(place.instance_uid, error->message);
+    if (__atomic_load_n(&shared_.n_not_kept, __ATOMIC_RELAXED) > 0)
+      say(pipe_, std::string("K ") + place.instance_uid);
     count(known ? shared_.n_known : shared_.n_received);
     return STATUS_Success;
   }
 
-  Uint16 out_of_room(const char *why) {
+  Uint16 out_of_room(const char *uid, const char *why) {
     count(shared_.n_rejected);
+    count(shared_.n_not_kept);
+    say(pipe_, std::string("M ") + (uid != nullptr ? uid : "unread"));
     tell(pipe_, std::string("an object could not be kept: ") + why);
     return STATUS_STORE_Refused_OutOfResources;
   }
@@ -730,6 +735,10 @@ public:
     }
   }
 
+  size_t n_missing() const {
+    return missing_.size();
+  }
+
 private:
   // Objects of the log that an association left which was killed (0: of all, before any begins).
   void recover(pid_t process) {
@@ -767,6 +776,13 @@ private:
     if (line.compare(0, 2, "P ") == 0) {
       if (receiver_.problem != nullptr)
         receiver_.problem(line.c_str() + 2, receiver_.data);
+      return;
+    }
+    if (line[0] == 'M' || line[0] == 'K') {
+      if (line[0] == 'M')
+        missing_.insert(line.substr(2));
+      else
+        missing_.erase(line.substr(2));
       return;
     }
     char *rest = nullptr;
@@ -842,6 +858,7 @@ private:
   Shared &shared_;
   const DemurProgress *progress_;
   std::map<std::string, Study> studies_; // by folder
+  std::set<std::string> missing_;        // UIDs of what could not be kept until now
   std::string rest_;                     // of a line
 };
 
@@ -867,8 +884,8 @@ open_port(const DemurReceiver &receiver) {
 }
 
 gboolean
-serve(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progress,
-      GError **error) {
+serve(const DemurReceiver &receiver, Shared &shared, size_t &n_missing,
+      const DemurProgress *progress, GError **error) {
   const int socket = open_port(receiver);
   if (socket < 0) {
     const std::string what = "port " + std::to_string(receiver.port) + " can't be opened";
@@ -894,6 +911,7 @@ serve(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progre
   if (good && receiver.listening != nullptr)
     receiver.listening(receiver.data);
   good = good && keeper.run(ends[0]);
+  n_missing = keeper.n_missing();
   if (listener > 0) {
     kill(listener, SIGTERM);
     while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
@@ -913,9 +931,11 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
   if (memory == MAP_FAILED)
     return demur_network_fail(error, "the server can't start", g_strerror(errno));
   auto *shared = static_cast<Shared *>(memory);
-  const gboolean served = serve(receiver, *shared, progress, error);
-  received = DemurReceived{shared->n_associations, shared->n_refused,  shared->n_broken,
-                           shared->n_received,     shared->n_rejected, shared->n_known};
+  size_t n_missing = 0;
+  const gboolean served = serve(receiver, *shared, n_missing, progress, error);
+  received =
+      DemurReceived{shared->n_associations, shared->n_refused, shared->n_broken, shared->n_received,
+                    shared->n_rejected,     shared->n_known,   n_missing};
   munmap(memory, sizeof(Shared));
   return served;
 }

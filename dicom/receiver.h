@@ -60,6 +60,7 @@ typedef struct {
 typedef struct {
   size_t n_associations, n_refused, n_broken;
   size_t n_received, n_rejected, n_known; /* known: the same object again */
+  size_t n_missing; /* of the rejected: could not be kept here, and were not sent again since */
 } DemurReceived;
 
 /* Serves until settled ends it or progress is cancelled, both of which are a good end; associations

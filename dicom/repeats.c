@@ -1,8 +1,5 @@
 #include "dicom/repeats.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "dicom/content-digest.h"
 
 void
@@ -41,62 +38,82 @@ demur_repeats_digest(DemurRepeats *repeats, const DemurStackImage *image) {
   return *digest;
 }
 
-static gboolean
-same_position(const DemurStackImage *a, const DemurStackImage *b) {
-  if (a->has_position != b->has_position)
-    return FALSE;
-  for (int i = 0; a->has_position && i < 3; i++)
-    if (fabs(a->facts.position_mm[i] - b->facts.position_mm[i]) > DEMUR_SAME_POSITION_MM)
-      return FALSE;
-  return TRUE;
+/* What makes images of one key the same: contents and attributes, as another archive may have sent
+ * them; where contents are not known, the bytes. NULL where they can't be read: like nothing. */
+static char *
+content_of(DemurRepeats *repeats, const DemurStackImage *image) {
+  if (image->file->pixel_digests == NULL) {
+    const char *bytes = demur_repeats_digest(repeats, image);
+    return *bytes != '\0' ? g_strdup(bytes) : NULL;
+  }
+  char slice[DEMUR_SHA256_HEX], values[DEMUR_SHA256_HEX];
+  guint8 digest[DEMUR_SHA256_BYTES];
+  g_auto(DemurSha256) sha;
+  demur_stack_digest_slice(image, slice); /* its position too */
+  demur_sha256_init(&sha);
+  for (size_t i = 0; i < demur_slice_attributes_n(); i++)
+    demur_sha256_add_text(&sha, image->values[i]);
+  demur_sha256_finish(&sha, digest);
+  demur_sha256_hex(digest, values);
+  return g_strconcat(slice, values, NULL);
 }
 
-/* The same contents under the same attributes, as another archive may have sent them; where
- * contents are not known, the same bytes. */
+static char *
+key_of(const DemurStackImage *image) {
+  const DemurHeader *header = image->file->header;
+  char pixels[DEMUR_SHA256_HEX] = "";
+  if (image->file->pixel_digests != NULL)
+    demur_sha256_hex(image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES,
+                     pixels);
+  return g_strdup_printf("%s %" G_GINT64_FORMAT " %u %.2f %s",
+                         header->sop_instance_uid != NULL ? header->sop_instance_uid : "",
+                         header->instance_number, image->frame,
+                         image->has_position ? image->distance : 0.0, pixels);
+}
+
+/* Of images of one key, whose contents are asked for from the second one on. */
+typedef struct {
+  const DemurStackImage *first;
+  GHashTable *contents; /* of those that are used; NULL until there are two */
+} Alike;
+
+static void
+alike_free(gpointer data) {
+  Alike *alike = data;
+  if (alike->contents != NULL)
+    g_hash_table_unref(alike->contents);
+  g_free(alike);
+}
+
+/* Adds its contents; whether they were there. */
 static gboolean
-is_same(DemurRepeats *repeats, const DemurStackImage *image, const DemurStackImage *other) {
-  if (demur_stack_same_pixels(image, other)) {
-    char mine[DEMUR_SHA256_HEX], theirs[DEMUR_SHA256_HEX];
-    demur_stack_digest_slice(image, mine);
-    demur_stack_digest_slice(other, theirs);
-    return strcmp(mine, theirs) == 0 && demur_stack_compare_values(image, other) == 0;
-  }
-  if (image->file->pixel_digests != NULL && other->file->pixel_digests != NULL)
-    return FALSE;
-  const char *mine = demur_repeats_digest(repeats, image),
-             *theirs = demur_repeats_digest(repeats, other);
-  return *mine != '\0' && strcmp(mine, theirs) == 0;
+add_contents(Alike *alike, DemurRepeats *repeats, const DemurStackImage *image) {
+  char *content = content_of(repeats, image);
+  return content != NULL && !g_hash_table_add(alike->contents, content);
 }
 
 void
 demur_repeats_mark(DemurRepeats *repeats, GPtrArray *images) {
-  g_autoptr(GHashTable) by_uid =
-      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+  g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, alike_free);
   g_ptr_array_sort(images, demur_stack_order_by_instance);
   for (guint i = 0; i < images->len; i++) {
     DemurStackImage *image = images->pdata[i];
-    const char *uid = image->file->header->sop_instance_uid;
-    char pixels[DEMUR_SHA256_HEX] = "";
-    if (image->file->pixel_digests != NULL)
-      demur_sha256_hex(image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES,
-                       pixels);
-    g_autofree char *key =
-        g_strdup_printf("%s %" G_GINT64_FORMAT " %u %.2f %s", uid != NULL ? uid : "",
-                        image->file->header->instance_number, image->frame,
-                        image->has_position ? image->distance : 0.0, pixels);
-    GPtrArray *alike = g_hash_table_lookup(by_uid, key);
+    if (image->state != DEMUR_SLICE_USED)
+      continue;
+    char *key = key_of(image);
+    Alike *alike = g_hash_table_lookup(by_key, key);
     if (alike == NULL) {
-      alike = g_ptr_array_new();
-      g_hash_table_insert(by_uid, g_steal_pointer(&key), alike);
+      alike = g_new0(Alike, 1);
+      alike->first = image;
+      g_hash_table_insert(by_key, key, alike);
+      continue;
     }
-    for (guint k = 0; k < alike->len && image->state == DEMUR_SLICE_USED; k++) {
-      const DemurStackImage *other = alike->pdata[k];
-      if (other->file == image->file || !same_position(other, image))
-        continue;
-      if (is_same(repeats, image, other))
-        image->state = DEMUR_SLICE_SAME_FILE;
+    g_free(key);
+    if (alike->contents == NULL) {
+      alike->contents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+      (void)add_contents(alike, repeats, alike->first);
     }
-    if (image->state == DEMUR_SLICE_USED)
-      g_ptr_array_add(alike, image);
+    if (add_contents(alike, repeats, image))
+      image->state = DEMUR_SLICE_SAME_FILE;
   }
 }

@@ -550,6 +550,7 @@ print_received(DemurContext *context, Receiving *receiving, const DemurReceived 
   demur_json_int(json, "n_received", (gint64)received->n_received);
   demur_json_int(json, "n_known", (gint64)received->n_known);
   demur_json_int(json, "n_rejected", (gint64)received->n_rejected);
+  demur_json_int(json, "n_missing", (gint64)received->n_missing);
   demur_json_begin_array(json, "problems");
   for (guint i = 0; i < receiving->problems->len; i++)
     demur_json_string(json, NULL, receiving->problems->pdata[i]);
@@ -648,5 +649,10 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
     g_propagate_error(error, receiving.error);
     return FALSE;
   }
-  return TRUE;
+  if (received.n_missing > 0)
+    demur_error_set(error, DEMUR_ERROR_OUTPUT,
+                    "objects that could not be kept and were not sent again: %zu; make room, and "
+                    "have them sent",
+                    received.n_missing);
+  return received.n_missing == 0;
 }

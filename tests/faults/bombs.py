@@ -64,6 +64,12 @@ def a_million_entries(folder):
                    b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 65535, 65535, 0xffffffff, 0xffffffff, 0))
 
 
+def alike_and_broken(folder):
+    """Entries that begin as DICOM, of one SOPInstanceUID, each broken at another place or by other bytes: compared with no more than a few."""
+    whole = image(200)
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", whole[:132 + i % 400] + struct.pack("<H", i) * 40) for i in range(20000)))
+
+
 def many_images(folder):
     content = image(1 << 20)
     zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", content) for i in range(1000)))
@@ -157,8 +163,8 @@ def sparse_file(folder):
         file.truncate(1 << 40)
 
 
-BOMBS = [many_entries, a_million_entries, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat, long_names, nested_folders,
-         many_files, many_links, deflated_image, sparse_file]
+BOMBS = [many_entries, a_million_entries, alike_and_broken, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat,
+         long_names, nested_folders, many_files, many_links, deflated_image, sparse_file]
 
 
 def remove(folder):

@@ -8,13 +8,14 @@ Every command of the program's help is in one of two tables (workbench.py): thos
 only read must leave files and workspace as they were. One that is new, or begins to write, fails here.
 
 The same command from the same bytes is the same run: what a fault left is tried again once for each state of folder and
-workspace (so not at all where a run left everything as it was). Of a command that makes thousands of alike calls (the demo's
-slices) the first two and the last of those made at one place are tried: calls with the same return addresses on the stack, so that
-the same lines meet the fault. That such calls can't differ is tested where all of them are tried, in every other command: a kind
-of fault at one place must have one ending (status, and message without paths and numbers). Nothing else is left out.
+workspace (so not at all where a run left everything as it was). The rule of alike calls: calls made at one place (the same
+return addresses on the stack, so that the same lines meet the fault) can't differ, and of those the first two and the last are
+tried. The demo, which makes tens of thousands, is tried so, and with --alike every command. The rule is tested by every run, most
+where all calls are tried: a kind of fault at one place must have one ending (status, and message without paths and numbers), else
+the run fails; and all calls of a command taken for one place must break the rule, else it sees nothing. Nothing else is left out.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--demo] [--jobs N] [--folder F] [--table FILE]: at most N calls a
-command and fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--demo] [--alike] [--jobs N] [--folder F] [--table FILE]: at most N
+calls a command and fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
 disk's); the numbers as a table in FILE.
 """
 import argparse
@@ -67,6 +68,16 @@ class Tried:
     def again_in(self):
         return self.copy.folder
 
+    def points(self, n, alike):
+        """(kind, call): at most n of a kind, 0: all; alike: of the calls that are made at one place the first two and the last."""
+        at_place = {}
+        for at, place in enumerate(self.places, 1):
+            at_place.setdefault(place, []).append(at)
+        chosen = {at for all_of in at_place.values() for at in ([*all_of[:2], all_of[-1]] if alike else all_of)}
+        for kind in KINDS:
+            able = [at for at in points_of(kind, self.calls, 0) if at in chosen or kind == "after"]
+            yield from ((kind, at) for at in spread(able, n))
+
     def fault(self, kind, at):
         """The status of a run with that fault, how it ended in words, and what is wrong."""
         said = ""
@@ -82,16 +93,6 @@ class Staged(Tried):
     """A command that takes half a minute and makes tens of thousands of calls. It runs once, and stops before each call before which
     no file is open: what is on the disk by then is what the faults up to the next stop begin with, each in a copy of the
     process (inject.c, FAULT_STOPS)."""
-
-    def alike(self, n):
-        """(kind, call): of the calls that are made at one place the first two and the last; at most n of a kind, 0: all."""
-        at_place = {}
-        for at, place in enumerate(self.places, 1):
-            at_place.setdefault(place, []).append(at)
-        chosen = {at for all_of in at_place.values() for at in [*all_of[:2], all_of[-1]]}
-        for kind in KINDS:
-            able = [at for at in points_of(kind, self.calls, 0) if at in chosen or kind == "after"]
-            yield from ((kind, at) for at in spread(able, n))
 
     def begin(self):
         """The folder's own template: that of the others stays."""
@@ -157,8 +158,9 @@ def differs(rows, reference):
     return [table for table in sorted(set(rows) | set(reference)) if rows.get(table) != reference.get(table)]
 
 
-# What goes into the workspace step by step, each step whole; every other command is one transaction.
-IN_STEPS = {"assess", "train", "validate", "scores run", "dicom receive", "a new workspace", *DEMO}
+# What goes into the workspace step by step, each step whole (of a family of horizons each selector); every other command is one
+# transaction.
+IN_STEPS = {"assess", "train", "train horizons", "validate", "scores run", "dicom receive", "a new workspace", *DEMO}
 
 
 def check(bench, name, status, after, before, reference):
@@ -268,30 +270,41 @@ def all_at_once(tried, points, n_jobs):
         pool.join()
 
 
-def try_all(tried, n_points, n_jobs):
-    """Each kind of fault at the calls that can meet it: number of runs, and of those that were wrong."""
+def ways(results, places):
+    """The kinds of fault that ended in several ways at one place, and how; results as fault() gives them."""
+    endings = {}
+    for kind, at, status, said, _ in results:
+        endings.setdefault((kind, places[at - 1]), {}).setdefault((status, said), at)
+    return [(kind, found) for (kind, _), found in endings.items() if len(found) > 1]
+
+
+def try_all(tried, n_points, n_jobs, alike):
+    """Each kind of fault at the calls that can meet it: number of runs, of those that were wrong, processor seconds, and whether calls
+    that differ are seen to differ."""
     total, began = len(tried.calls), os.times()
+    alike = alike or isinstance(tried, Staged)
+    points = list(tried.points(n_points, alike))
     if isinstance(tried, Staged):
-        points = list(tried.alike(n_points))
         tried.begin()
-        results = tried.all(points)
+        found = tried.all(points)
     else:
-        points = [(kind, at) for kind in KINDS for at in points_of(kind, tried.calls, n_points)]
-        results = all_at_once(tried, points, n_jobs)
-    n_wrong, ended, endings = 0, {kind: [] for kind in KINDS}, {}
-    for kind, at, status, said, wrong in results:
+        found = all_at_once(tried, points, n_jobs)
+    n_wrong, ended, results = 0, {kind: [] for kind in KINDS}, []
+    for result in found:
+        kind, at, status, _, wrong = result
+        results.append(result)
         ended[kind].append(status)
-        endings.setdefault((kind, tried.places[at - 1]), {}).setdefault((status, said), at)
         if wrong:
             n_wrong += 1
             print(f"{tried.name}: {kind} at call {at} of {total}: {wrong}", flush=True)
     n_wrong += tell_what_never_failed(tried, ended)
-    for (kind, _), found in endings.items():
-        if len(found) > 1:
-            print(f"{tried.name}: {kind} ends in {len(found)} ways at one place: {found}", flush=True)
+    for kind, endings in ways(results, tried.places):
+        n_wrong += 1
+        print(f"{tried.name}: {kind} ends in {len(endings)} ways at one place: {endings}", flush=True)
     seconds = sum(os.times()[2:4]) - sum(began[2:4])
-    print(f"{tried.name}: {total} calls, {len(points)} faults, {n_wrong} wrong, {seconds:.0f} s", flush=True)
-    return total, len(points), n_wrong, seconds
+    print(f"{tried.name}: {total} calls, {len(set(tried.places))} places, {len(points)} faults{' by the rule' if alike else ''}, "
+          f"{n_wrong} wrong, {seconds:.0f} s", flush=True)
+    return total, len(points), n_wrong, seconds, bool(ways(results, [0] * total))
 
 
 def tell_what_never_failed(tried, ended):
@@ -310,6 +323,7 @@ def main():
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
     parser.add_argument("--demo", action="store_true", help="the demo too (it takes half a minute, several times)")
+    parser.add_argument("--alike", action="store_true", help="every command by the rule of alike calls")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder")
     parser.add_argument("--only", action="append")
@@ -323,17 +337,17 @@ def main():
         table = []
         if not options.only:
             every_command_is_in_a_table(bench)
-        for name, words in {**commands_of(bench), **DEMO}.items():
-            if options.only and name not in options.only or name in DEMO and not (options.demo or options.only):
-                continue
-            tried = (Staged if name in DEMO else Tried)(bench, options.inject, name, words, before)
+        commands = {**commands_of(bench), **DEMO}
+        for name in options.only or (name for name in commands if options.demo or name not in DEMO):
+            tried = (Staged if name in DEMO else Tried)(bench, options.inject, name, commands[name], before)
             # The receiver waits for its peer, not for the processor.
-            jobs = options.jobs * 4 if words[:2] == ["dicom", "receive"] else options.jobs
-            table.append((name, *try_all(tried, options.points, jobs)))
+            jobs = options.jobs * 4 if name == "dicom receive" else options.jobs
+            table.append((name, *try_all(tried, options.points, jobs, options.alike)))
         if options.table:
             with open(options.table, "w", encoding="utf-8") as file:
                 file.write("| command | calls | faults | wrong | processor seconds |\n|---|--:|--:|--:|--:|\n")
-                file.writelines(f"| {name} | {calls} | {faults} | {wrong} | {seconds:.0f} |\n" for name, calls, faults, wrong, seconds in table)
+                file.writelines(f"| {name} | {calls} | {faults} | {wrong} | {seconds:.0f} |\n" for name, calls, faults, wrong, seconds, _ in table)
+        assert any(differ for *_, differ in table), "all calls taken for one place end alike: the rule would never be broken"
         n_wrong = sum(row[3] for row in table)
         print(f"{sum(row[2] for row in table)} runs with a fault, {n_wrong} wrong")
         sys.exit(1 if n_wrong else 0)

@@ -525,6 +525,14 @@ def hostile_names_on_paper_and_in_files(bench):
         assert "\u202eNEXT07".encode() in file.read()
 
 
+def a_receiver_that_could_not_keep_all_says_so(bench):
+    """Also where it is ended by hand: what was refused for want of room, and did not come again."""
+    folder = bench.copy()
+    result = bench.run(folder, commands_of(bench)["dicom receive"], LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_KIND="full", FAULT_AT="1",
+                       FAULT_ROOT=os.path.join(folder, "inbox", bench.study))
+    assert not bench.received and result.returncode == 1 and "were not sent again: 3; make room" in result.stderr, (result.returncode, result.stderr)
+
+
 def a_patient_is_not_in_the_list_of_programs(bench):
     with socket.socket() as archive:
         archive.bind(("127.0.0.1", 0))
@@ -576,6 +584,7 @@ def main():
         what_is_shown_steers_no_terminal(bench)
         hostile_names_on_paper_and_in_files(bench)
         a_patient_is_not_in_the_list_of_programs(bench)
+        a_receiver_that_could_not_keep_all_says_so(bench)
         if as_root:
             read_only_workspace(bench)
         else:
