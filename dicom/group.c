@@ -203,7 +203,7 @@ find_lone_siblings(const Grouping *grouping, const GPtrArray *parts) {
     const Image *image = part->images->pdata[0];
     const DemurSeries *series = part->series;
     if (series->n_slices != 1 || part->series_uid == NULL || !image->has_position ||
-        g_strcmp0(series->modality, "CT") != 0 || series->type == DEMUR_SERIES_LOCALIZER)
+        !demur_modality_is_ct(series->modality) || series->type == DEMUR_SERIES_LOCALIZER)
       continue;
     char *key = g_strdup_printf("%s\n%u\n%u x %u\n%.2f %.2f %.2f", series->study_uid,
                                 grouping->persons[image->file_index], series->rows, series->columns,

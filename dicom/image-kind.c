@@ -16,6 +16,11 @@ image_type_has(const DemurHeader *header, const char *word) {
 }
 
 gboolean
+demur_modality_is_ct(const char *modality) {
+  return g_strcmp0(modality, "CT") == 0;
+}
+
+gboolean
 demur_image_is_localizer(const DemurHeader *header) {
   return image_type_has(header, "LOCALIZER") || image_type_has(header, "SCOUT");
 }
@@ -80,7 +85,7 @@ demur_header_lacks_its_image(const DemurHeader *header) {
   return header->series_uid != NULL && header->pixels == DEMUR_PIXELS_ABSENT &&
          (header->rows == 0 || header->columns == 0) &&
          (header->sop_class_uid != NULL ? g_str_has_prefix(header->sop_class_uid, ct)
-                                        : g_strcmp0(header->modality, "CT") == 0);
+                                        : demur_modality_is_ct(header->modality));
 }
 
 gboolean

@@ -5,6 +5,9 @@
 
 G_BEGIN_DECLS
 
+/* Of a (0008,0060) as recorded; NULL: not recorded, FALSE. */
+gboolean demur_modality_is_ct(const char *modality);
+
 gboolean demur_image_is_localizer(const DemurHeader *header);
 gboolean demur_image_is_derived(const DemurHeader *header);
 gboolean demur_image_is_secondary(const DemurHeader *header); /* a capture of a screen */

@@ -207,7 +207,7 @@ static DemurSeriesType
 type_of(const DemurSeries *series, const DemurHeader *header) {
   if (demur_image_is_secondary(header))
     return DEMUR_SERIES_SECONDARY;
-  if (g_strcmp0(header->modality, "CT") != 0)
+  if (!demur_modality_is_ct(header->modality))
     return DEMUR_SERIES_OTHER;
   if (series->localizer_label)
     return DEMUR_SERIES_LOCALIZER;

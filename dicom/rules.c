@@ -1,6 +1,8 @@
 #include "dicom/rules.h"
 #include "dicom/attributes.h"
+#include "dicom/image-kind.h"
 #include "dicom/transfer-syntax.h"
+#include "dicom/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +50,7 @@ find_two_patients(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding 
 
 static gboolean
 find_not_ct(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return g_strcmp0(s->modality, "CT") != 0 &&
+  return !demur_modality_is_ct(s->modality) &&
          found_text(f, s->modality != NULL ? 0 : 1, s->modality);
 }
 
@@ -75,7 +77,7 @@ find_not_grey(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) 
 
 static gboolean
 find_not_hu(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  if (g_strcmp0(s->modality, "CT") != 0 || s->unit == NULL || strcmp(s->unit, "HU") == 0)
+  if (!demur_modality_is_ct(s->modality) || s->unit == NULL || demur_unit_is_hu(s->unit))
     return FALSE;
   f->values[0] = g_strdup(s->unit);
   f->values[1] = g_strdup(s->unit_from);
@@ -329,7 +331,7 @@ find_other_contents(const DemurSeries *s, const DemurRule *rule, DemurRuleFindin
 
 static gboolean
 find_no_rescale(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return g_strcmp0(s->modality, "CT") == 0 && s->type != DEMUR_SERIES_SECONDARY &&
+  return demur_modality_is_ct(s->modality) && s->type != DEMUR_SERIES_SECONDARY &&
          s->n_without_rescale > 0 &&
          found_numbers(f, 0, (double)s->n_without_rescale, (double)s->n_slices, NAN);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define HU "HU"
+
 typedef struct {
   const char *word; /* RescaleType, or a value of ImageType */
   const char *unit;
@@ -9,7 +11,7 @@ typedef struct {
 
 /* PS3.3 C.11.1.1.2: defined terms of RescaleType. */
 static const Unit rescale_types[] = {
-    {"HU", "HU"},
+    {HU, HU},
     {"HU_MOD", "modified Hounsfield units"},
     {"MGML", "mg/ml"},
     {"Z_EFF", "effective atomic numbers"},
@@ -79,7 +81,7 @@ demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image
                 const char *energy, const char *description) {
   g_auto(GStrv) values = g_strsplit(image_type != NULL ? image_type : "", "\\", -1);
   g_autofree char *lower = g_utf8_strdown(description != NULL ? description : "", -1);
-  if (rescale_type != NULL && g_ascii_strcasecmp(rescale_type, "HU") != 0) {
+  if (rescale_type != NULL && g_ascii_strcasecmp(rescale_type, HU) != 0) {
     series->unit = g_strdup(rescale_type);
     for (size_t i = 0; i < G_N_ELEMENTS(rescale_types); i++)
       if (g_ascii_strcasecmp(rescale_type, rescale_types[i].word) == 0) {
@@ -94,7 +96,7 @@ demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image
       series->unit_from = g_strdup_printf("ImageType %s", image_types[i].word);
     }
   if (series->unit == NULL)
-    series->unit = g_strdup("HU");
+    series->unit = g_strdup(HU);
   if (energy != NULL)
     series->mono_energetic = g_strdup_printf("%s keV", energy);
   for (size_t i = 0; i < G_N_ELEMENTS(mono_energetic) && series->mono_energetic == NULL; i++)
@@ -105,4 +107,9 @@ demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image
        i++)
     if (strstr(lower, spectral_words[i]) != NULL)
       series->spectral_words = g_strdup(spectral_words[i]);
+}
+
+gboolean
+demur_unit_is_hu(const char *unit) {
+  return g_strcmp0(unit, HU) == 0;
 }

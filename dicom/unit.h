@@ -12,4 +12,7 @@ G_BEGIN_DECLS
 void demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image_type,
                      const char *energy, const char *description);
 
+/* Whether the values are in Hounsfield units; NULL: not known, FALSE. */
+gboolean demur_unit_is_hu(const char *unit);
+
 G_END_DECLS

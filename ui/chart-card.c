@@ -152,6 +152,11 @@ fill_table(DemurChartCard *card) {
 }
 
 static gboolean
+shows_table(DemurChartCard *card) {
+  return gtk_stack_get_visible_child(card->stack) != GTK_WIDGET(card->drawing);
+}
+
+static gboolean
 on_idle(gpointer data) {
   DemurChartCard *card = data;
   card->idle = 0;
@@ -161,7 +166,7 @@ on_idle(gpointer data) {
     demur_chart_words_use(NULL);
     demur_drawing_describe(card->drawing, text);
   }
-  if (g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") == 0)
+  if (shows_table(card))
     fill_table(card);
   return G_SOURCE_REMOVE;
 }
@@ -239,8 +244,7 @@ on_export(GtkWidget *widget, const char *action, GVariant *value) {
 static void
 on_table(GtkWidget *widget, const char *action, GVariant *value) {
   DemurChartCard *card = DEMUR_CHART_CARD(widget);
-  demur_chart_card_show_table(
-      card, g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") != 0);
+  demur_chart_card_show_table(card, !shows_table(card));
 }
 
 static void

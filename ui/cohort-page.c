@@ -488,7 +488,7 @@ fill_splits(DemurCohortPage *page) {
     return;
   }
   fill(page->split, table->splits[at]);
-  select_text(page->split, "test");
+  select_text(page->split, DEMUR_SPLIT_TEST);
 }
 
 static void
@@ -659,7 +659,7 @@ demur_cohort_page_use_coverage(DemurCohortPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
   const guint at = gtk_drop_down_get_selected(page->cohort);
   if (at == GTK_INVALID_LIST_POSITION ||
-      !g_strv_contains((const char *const *)table->splits[at], "tune")) {
+      !g_strv_contains((const char *const *)table->splits[at], DEMUR_SPLIT_TUNE)) {
     demur_session_notice(page->session,
                          _("This cohort has no split named “tune” to take a threshold from: name "
                            "another with “demur tune --split”."),
@@ -672,7 +672,7 @@ demur_cohort_page_use_coverage(DemurCohortPage *page) {
   use->input->path = g_strdup(demur_session_path(page->session));
   use->input->selector = g_strdup(page->study->selector);
   use->input->cohort = g_strdup(page->study->cohort);
-  use->input->split = g_strdup("tune");
+  use->input->split = g_strdup(DEMUR_SPLIT_TUNE);
   use->input->user = g_strdup(demur_session_user(page->session));
   use->input->coverage = demur_cohort_page_coverage(page);
   g_autofree char *coverage = demur_text_coverage(use->input->coverage);

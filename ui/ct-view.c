@@ -2,7 +2,28 @@
 
 #include "ui/ct-view-private.h"
 
+static const char *const plane_names[DEMUR_N_CT_PLANES] = {
+    [DEMUR_CT_ACQUIRED] = "axial",
+    [DEMUR_CT_CORONAL] = "coronal",
+    [DEMUR_CT_SAGITTAL] = "sagittal",
+};
+
 G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
+
+const char *
+demur_ct_plane_name(DemurCtPlane plane) {
+  return plane_names[plane];
+}
+
+gboolean
+demur_ct_plane_from_name(const char *name, DemurCtPlane *plane) {
+  for (guint i = 0; i < DEMUR_N_CT_PLANES; i++)
+    if (g_strcmp0(name, plane_names[i]) == 0) {
+      *plane = (DemurCtPlane)i;
+      return TRUE;
+    }
+  return FALSE;
+}
 
 void
 demur_ct_view_changed(DemurCtView *view) {

@@ -23,6 +23,11 @@ typedef enum {
   DEMUR_N_CT_PLANES,
 } DemurCtPlane;
 
+/* "axial" (the acquired slices, however they lie), "coronal", "sagittal": the target of win.plane.
+ * FALSE: there is none of that name. */
+const char *demur_ct_plane_name(DemurCtPlane plane);
+gboolean demur_ct_plane_from_name(const char *name, DemurCtPlane *plane) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Those of tasks/ct-presets.h, and behind them the one that the file asks for. */
 #define DEMUR_N_PRESETS (DEMUR_N_CT_PRESETS + 1)
 

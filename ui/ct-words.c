@@ -1,6 +1,8 @@
 /* What is said of an image: on it, and to those who can't see it. */
 #include "ui/ct-view-private.h"
 
+#include "dicom/unit.h"
+
 static const char *
 plane_name(DemurCtPlane plane) {
   switch (plane) {
@@ -72,7 +74,7 @@ char *
 demur_ct_view_pointer_text(DemurCtView *view) {
   size_t row, column;
   const char *unit = view->image->series->unit;
-  const gboolean is_hu = strcmp(unit, "HU") == 0;
+  const gboolean is_hu = demur_unit_is_hu(unit);
   if (!demur_ct_view_pointer_pixel(view, &row, &column))
     return g_strdup(is_hu ? _("HU at pointer –") : _("Value at pointer –"));
   const gint16 hu = view->hu[row * view->columns + column];

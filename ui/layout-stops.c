@@ -6,28 +6,29 @@
 typedef enum { ANY, WITH_VERDICT, SET_ASIDE, CONTRADICTED, WITH_IMAGES } Case;
 
 typedef struct {
-  const char *name, *page;
+  const char *name;
+  DemurPage page;
   const char *action; /* NULL: the page itself */
   Case of;
 } Stop;
 
 static const Stop stops[] = {
-    {"worklist", "worklist", NULL, ANY},
-    {"patient", "patient", NULL, ANY},
-    {"cohort", "cohort", NULL, ANY},
-    {"report", "report", NULL, ANY},
-    {"watch", "watch", NULL, ANY},
-    {"assess", "worklist", "win.assess", ANY},
-    {"undo-assess", "worklist", "win.undo-assess", ANY},
-    {"train", "cohort", "win.train", ANY},
-    {"use-coverage", "cohort", "win.use-coverage", ANY},
-    {"comment", "patient", "win.comment", WITH_VERDICT},
-    {"choose-series", "patient", "win.choose-series", SET_ASIDE},
-    {"resolve", "patient", "win.resolve", CONTRADICTED},
-    {"remove", "patient", "win.remove", WITH_IMAGES},
-    {"viewer", "worklist", "app.viewer", ANY},
-    {"keys", "worklist", "app.shortcuts", ANY},
-    {"about", "worklist", "app.about", ANY},
+    {"worklist", DEMUR_PAGE_WORKLIST, NULL, ANY},
+    {"patient", DEMUR_PAGE_PATIENT, NULL, ANY},
+    {"cohort", DEMUR_PAGE_COHORT, NULL, ANY},
+    {"report", DEMUR_PAGE_REPORT, NULL, ANY},
+    {"watch", DEMUR_PAGE_WATCH, NULL, ANY},
+    {"assess", DEMUR_PAGE_WORKLIST, "win.assess", ANY},
+    {"undo-assess", DEMUR_PAGE_WORKLIST, "win.undo-assess", ANY},
+    {"train", DEMUR_PAGE_COHORT, "win.train", ANY},
+    {"use-coverage", DEMUR_PAGE_COHORT, "win.use-coverage", ANY},
+    {"comment", DEMUR_PAGE_PATIENT, "win.comment", WITH_VERDICT},
+    {"choose-series", DEMUR_PAGE_PATIENT, "win.choose-series", SET_ASIDE},
+    {"resolve", DEMUR_PAGE_PATIENT, "win.resolve", CONTRADICTED},
+    {"remove", DEMUR_PAGE_PATIENT, "win.remove", WITH_IMAGES},
+    {"viewer", DEMUR_PAGE_WORKLIST, "app.viewer", ANY},
+    {"keys", DEMUR_PAGE_WORKLIST, "app.shortcuts", ANY},
+    {"about", DEMUR_PAGE_WORKLIST, "app.about", ANY},
 };
 
 const char *const *
@@ -55,6 +56,12 @@ gboolean
 demur_layout_is_dialog(const char *name) {
   const Stop *stop = find(name);
   return stop != NULL && stop->action != NULL;
+}
+
+gboolean
+demur_layout_is_of_case(const char *name) {
+  const Stop *stop = find(name);
+  return stop != NULL && stop->page == DEMUR_PAGE_PATIENT;
 }
 
 static gboolean

@@ -10,6 +10,8 @@ G_BEGIN_DECLS
 const char *const *demur_layout_stops(void);
 gboolean demur_layout_is_stop(const char *name);
 gboolean demur_layout_is_dialog(const char *name);
+/* Whether it shows one case. */
+gboolean demur_layout_is_of_case(const char *name);
 
 /* Shows the page, or opens the dialog on its page; of a dialog that only some cases have, on the first
  * of them unless keep_case. What it reads arrives later (demur_window_is_settled). */

@@ -2,6 +2,28 @@
 
 #include <math.h>
 
+static const char *const tool_names[DEMUR_N_TOOLS] = {
+    [DEMUR_TOOL_NONE] = "none",
+    [DEMUR_TOOL_LENGTH] = "length",
+    [DEMUR_TOOL_ANGLE] = "angle",
+    [DEMUR_TOOL_REGION] = "region",
+};
+
+const char *
+demur_tool_name(DemurTool tool) {
+  return tool_names[tool];
+}
+
+gboolean
+demur_tool_from_name(const char *name, DemurTool *tool) {
+  for (guint i = 0; i < DEMUR_N_TOOLS; i++)
+    if (g_strcmp0(name, tool_names[i]) == 0) {
+      *tool = (DemurTool)i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 guint
 demur_tool_places(DemurTool tool) {
   return tool == DEMUR_TOOL_NONE ? 0 : tool == DEMUR_TOOL_ANGLE ? 3 : 2;

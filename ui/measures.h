@@ -8,7 +8,18 @@
 
 G_BEGIN_DECLS
 
-typedef enum { DEMUR_TOOL_NONE, DEMUR_TOOL_LENGTH, DEMUR_TOOL_ANGLE, DEMUR_TOOL_REGION } DemurTool;
+typedef enum {
+  DEMUR_TOOL_NONE,
+  DEMUR_TOOL_LENGTH,
+  DEMUR_TOOL_ANGLE,
+  DEMUR_TOOL_REGION,
+  DEMUR_N_TOOLS,
+} DemurTool;
+
+/* "none", "length", "angle", "region": the target of win.measure, "none" aside. FALSE: there is none
+ * of that name. */
+const char *demur_tool_name(DemurTool tool);
+gboolean demur_tool_from_name(const char *name, DemurTool *tool) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct {
   gint64 id; /* of what is kept (store/annotations.h); 0: not kept */

@@ -150,7 +150,7 @@ fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch
       if (scratch->n_of[v] == 0)
         continue;
       DemurGroupRejection *r = &scratch->groups[operating->n_groups++];
-      *r = (DemurGroupRejection){.group = group->name,
+      *r = (DemurGroupRejection){.group = group->kind,
                                  .value = group->values[v],
                                  .n = scratch->n_of[v],
                                  .n_rejected = scratch->n_rejected_of[v]};

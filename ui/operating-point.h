@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 #define DEMUR_OPERATING_MAX_LABELS 8
 
 typedef struct {
-  const char *group, *value; /* borrowed from the study */
+  DemurCoverageGroupKind group;
+  const char *value; /* borrowed from the study */
   size_t n, n_rejected;
   gboolean withheld;      /* few scans, or others' few could be had from it (base/small-cells.h) */
   double rate, low, high; /* 95 % Wilson interval */

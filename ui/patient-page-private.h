@@ -21,7 +21,8 @@ struct _DemurPatientPage {
   DemurCtView *across[2]; /* coronal and sagittal, of three planes at once */
   GtkWidget *across_box, *three, *cine;
   GtkWidget *prior_box;
-  GtkWidget *plane[3], *slab, *compare, *tool[3];
+  GtkWidget *plane[DEMUR_N_CT_PLANES], *slab, *compare;
+  GtkWidget *tool[DEMUR_N_TOOLS]; /* NULL of DEMUR_TOOL_NONE */
   GtkBox *presets;
   DemurVerdictCard *card;
   /* Results carry the generation of the case they were asked for; a late one finds another number

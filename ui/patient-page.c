@@ -160,7 +160,6 @@ build_presets(DemurPatientPage *page) {
 
 static void
 demur_patient_page_class_init(DemurPatientPageClass *class) {
-  static const char *const plane_names[] = {"axial", "coronal", "sagittal"};
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_patient_page_dispose;
   G_OBJECT_CLASS(class)->finalize = demur_patient_page_finalize;
@@ -171,10 +170,9 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
                                               "/org/demur/workstation/ui/patient-page.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, side);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, presets);
-  static const char *const tool_names[] = {"length", "angle", "region"};
-  for (guint i = 0; i < G_N_ELEMENTS(tool_names); i++)
+  for (guint i = DEMUR_TOOL_NONE + 1; i < DEMUR_N_TOOLS; i++)
     gtk_widget_class_bind_template_child_full(
-        widget_class, tool_names[i], FALSE,
+        widget_class, demur_tool_name((DemurTool)i), FALSE,
         (gssize)(G_STRUCT_OFFSET(DemurPatientPage, tool) + i * sizeof(GtkWidget *)));
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, slab);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, compare);
@@ -193,9 +191,9 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, link);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, card);
-  for (guint i = 0; i < G_N_ELEMENTS(plane_names); i++)
+  for (guint i = 0; i < DEMUR_N_CT_PLANES; i++)
     gtk_widget_class_bind_template_child_full(
-        widget_class, plane_names[i], FALSE,
+        widget_class, demur_ct_plane_name((DemurCtPlane)i), FALSE,
         (gssize)(G_STRUCT_OFFSET(DemurPatientPage, plane) + i * sizeof(GtkWidget *)));
   gtk_widget_class_bind_template_callback(widget_class, on_view_changed);
   gtk_widget_class_bind_template_callback(widget_class, demur_patient_page_on_prior_changed);

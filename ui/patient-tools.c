@@ -26,9 +26,8 @@ demur_patient_page_update_tools(DemurPatientPage *page) {
                : g_strdup(_("MIP off"));
   demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
   demur_shown_name_set(GTK_WIDGET(page->slab), text);
-  static const DemurTool tools[] = {DEMUR_TOOL_LENGTH, DEMUR_TOOL_ANGLE, DEMUR_TOOL_REGION};
-  for (guint i = 0; i < G_N_ELEMENTS(tools); i++)
-    hold(page->tool[i], demur_ct_view_tool(page->view) == tools[i]);
+  for (guint i = DEMUR_TOOL_NONE + 1; i < DEMUR_N_TOOLS; i++)
+    hold(page->tool[i], demur_ct_view_tool(page->view) == (DemurTool)i);
   DemurImage *image = demur_ct_view_image(page->view);
   gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
   const char *why;

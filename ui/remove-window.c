@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "tasks/decisions.h"
 #include "ui/job.h"
+#include "ui/page.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -163,7 +164,7 @@ on_remove(DemurRemoveWindow *window) {
   /* What is on the patient page will be gone. */
   if (demur_session_remove(window->session, &removal, reason))
     gtk_widget_activate_action(GTK_WIDGET(gtk_window_get_transient_for(GTK_WINDOW(window))),
-                               "win.page", "s", "worklist");
+                               "win.page", "s", demur_page_name(DEMUR_PAGE_WORKLIST));
   gtk_window_close(GTK_WINDOW(window));
 }
 

@@ -3,35 +3,38 @@
 #include <math.h>
 
 #include "ui/incoming.h"
+#include "ui/page.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 
 typedef enum { SCANS, SCORES, COHORT, SELECTOR, THRESHOLD, VERDICTS, N_STEPS } Step;
 
 static const struct {
-  const char *title, *next, *action, *target; /* target: NULL for an action that takes none */
+  const char *title, *next, *action;
+  DemurPage page; /* of an action that shows one */
 } steps[N_STEPS] = {
     [SCANS] = {N_("Scans"),
                N_("Import the CT scans: a folder, a ZIP archive or a DICOMDIR. Drop it here, or "
                   "press Scans."),
-               "win.import-folder", NULL},
+               "win.import-folder", DEMUR_PAGE_ANY},
     [SCORES] = {N_("Scores"),
                 N_("Import what the external model said of these scans: a CSV or JSON with "
                    "series_uid and risk. Drop it here, or press Scores."),
-                "win.import-table", NULL},
+                "win.import-table", DEMUR_PAGE_ANY},
     [COHORT] = {N_("Cohort"),
                 N_("Import a cohort: a CSV of scans of the same model whose outcome is known "
                    "(patient, site, label, risk). Drop it here, or press Cohort."),
-                "win.import-table", NULL},
+                "win.import-table", DEMUR_PAGE_ANY},
     [SELECTOR] = {N_("Selector"),
                   N_("Train a selector on the cohort: it learns when a risk should be held back. A "
                      "selector file from elsewhere may be dropped here instead."),
-                  "win.train", NULL},
+                  "win.train", DEMUR_PAGE_ANY},
     [THRESHOLD] = {N_("Threshold"),
                    N_("Choose on the Cohort page how many scans are to be accepted, and use this "
                       "coverage."),
-                   "win.page", "cohort"},
-    [VERDICTS] = {N_("Verdicts"), N_("Assess: every scan gets its verdict."), "win.assess", NULL}};
+                   "win.page", DEMUR_PAGE_COHORT},
+    [VERDICTS] = {N_("Verdicts"), N_("Assess: every scan gets its verdict."), "win.assess",
+                  DEMUR_PAGE_ANY}};
 
 struct _DemurSteps {
   GtkBox parent_instance;
@@ -73,7 +76,8 @@ update(DemurSteps *self) {
   gtk_widget_set_visible(GTK_WIDGET(self), table != NULL && !done[VERDICTS]);
   if (self->asked && done[VERDICTS]) { /* where the steps led to */
     self->asked = FALSE;
-    gtk_widget_activate_action(GTK_WIDGET(self), "win.page", "s", "worklist");
+    gtk_widget_activate_action(GTK_WIDGET(self), "win.page", "s",
+                               demur_page_name(DEMUR_PAGE_WORKLIST));
   }
   guint next = 0;
   while (next < N_STEPS - 1 && done[next])
@@ -131,8 +135,9 @@ demur_steps_init(DemurSteps *self) {
   for (guint s = 0; s < N_STEPS; s++) {
     self->button[s] = gtk_button_new_with_label("");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(self->button[s]), steps[s].action);
-    if (steps[s].target != NULL)
-      gtk_actionable_set_action_target(GTK_ACTIONABLE(self->button[s]), "s", steps[s].target);
+    if (steps[s].page != DEMUR_PAGE_ANY)
+      gtk_actionable_set_action_target(GTK_ACTIONABLE(self->button[s]), "s",
+                                       demur_page_name(steps[s].page));
     gtk_box_append(self->row, self->button[s]);
   }
   g_signal_connect(self->button[VERDICTS], "clicked", G_CALLBACK(on_verdicts_asked), self);

@@ -311,14 +311,14 @@ number_index(const char *name) {
  * changed asks for them. */
 static gboolean
 read_method(DemurTrainWindow *window, DemurTrainSettings *settings, GError **error) {
-  const char *method = chosen(window->method);
   if (gtk_drop_down_get_selected(window->preset) == 1) { /* as published: networks */
     settings->scoring_explicit = TRUE;
     return TRUE;
   }
-  settings->scoring_explicit = strcmp(method, "auto") != 0;
+  if (!demur_train_settings_set_scoring(settings, chosen(window->method), error))
+    return FALSE;
   if (settings->scoring_explicit)
-    return demur_scoring_from_name(method, &settings->scoring, error);
+    return TRUE;
   g_autoptr(DemurTrainSettings) usual = demur_train_settings_new();
   for (guint i = 0; i < N_OFFERED; i++) {
     const gssize at = number_index(offered[i]);

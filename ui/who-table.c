@@ -49,20 +49,22 @@ draw_whisker(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointe
 }
 
 static const char *
-group_title(const char *name) {
-  return strcmp(name, "site") == 0           ? _("Site")
-         : strcmp(name, "manufacturer") == 0 ? _("Scanner")
-         : strcmp(name, "sex") == 0          ? _("Sex")
-         : strcmp(name, "age") == 0          ? _("Age")
-         : strcmp(name, "kernel") == 0       ? _("Kernel")
-                                             : name;
+group_title(const DemurGroupRejection *group) {
+  static const char *const titles[DEMUR_N_COVERAGE_GROUPS] = {
+      [DEMUR_COVERAGE_GROUP_SITE] = N_("Site"),
+      [DEMUR_COVERAGE_GROUP_MANUFACTURER] = N_("Scanner"),
+      [DEMUR_COVERAGE_GROUP_SEX] = N_("Sex"),
+      [DEMUR_COVERAGE_GROUP_AGE] = N_("Age"),
+      [DEMUR_COVERAGE_GROUP_KERNEL] = N_("Kernel"),
+  };
+  return _(titles[group->group]);
 }
 
 static const char *
 value_title(const DemurGroupRejection *group) {
-  return *group->value == '\0'              ? _("not recorded")
-         : strcmp(group->group, "age") == 0 ? _(group->value)
-                                            : group->value;
+  return *group->value == '\0'                      ? _("not recorded")
+         : group->group == DEMUR_COVERAGE_GROUP_AGE ? _(group->value)
+                                                    : group->value;
 }
 
 static void
@@ -78,17 +80,17 @@ build(DemurWhoTable *table, const DemurShownPoint *now) {
     gtk_grid_attach(table->grid, label, (int)c, 0, 1, 1);
   }
   table->n_rows = (guint)MIN(now->n_groups, DEMUR_WHO_MOST);
-  const char *last = NULL;
+  const DemurGroupRejection *last = NULL;
   int line = 1;
   for (guint i = 0; i < table->n_rows; i++) {
     const DemurGroupRejection *group = &now->groups[i];
-    if (last == NULL || strcmp(last, group->group) != 0) {
-      GtkWidget *heading = demur_shown_label_new(group_title(group->group));
+    if (last == NULL || last->group != group->group) {
+      GtkWidget *heading = demur_shown_label_new(group_title(group));
       gtk_label_set_xalign(GTK_LABEL(heading), 0);
       gtk_widget_add_css_class(heading, "heading");
       gtk_widget_set_margin_top(heading, line > 1 ? 6 : 0);
       gtk_grid_attach(table->grid, heading, 0, line++, 5, 1);
-      last = group->group;
+      last = group;
     }
     GtkWidget *labels[4];
     for (int c = 0; c < 4; c++) {

@@ -4,6 +4,8 @@
 
 #include <gtk/gtk.h>
 
+#include "ui/page.h"
+
 G_BEGIN_DECLS
 
 typedef enum {
@@ -17,7 +19,7 @@ typedef enum {
 typedef struct {
   DemurActionGroup group;
   const char *keys;   /* accelerators with blanks between, any of them; NULL: none */
-  const char *page;   /* where the keys act; NULL: everywhere */
+  DemurPage page;     /* where the keys act */
   const char *action; /* detailed name ("win.preset(1)"); NULL: a widget's own keys, told only */
   const char *title;  /* marked; NULL: another key of the row above, not told */
   const char *menu;   /* label in the menu, marked; NULL: not in it */
@@ -31,7 +33,7 @@ const DemurWindowAction *demur_window_actions(size_t *n);
 void demur_window_actions_set_accels(GtkApplication *application);
 
 /* Activates what the key does on the page; FALSE: nothing. */
-gboolean demur_window_actions_key(GtkWidget *window, guint key, const char *page);
+gboolean demur_window_actions_key(GtkWidget *window, guint key, DemurPage page);
 
 /* The menu (owned). */
 GMenuModel *demur_window_actions_menu(void);

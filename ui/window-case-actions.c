@@ -12,7 +12,7 @@
 static void
 on_open_case(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  demur_window_show_page(window, "patient");
+  demur_window_show_page(window, DEMUR_PAGE_PATIENT);
   gtk_widget_grab_focus(GTK_WIDGET(demur_patient_page_view(window->patient)));
 }
 
@@ -20,21 +20,21 @@ static void
 on_reveal(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   /* Only where the verdict is on the screen: a reveal must be deliberate. */
-  if (demur_window_is_on(window, "patient"))
+  if (demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     demur_session_reveal(window->session);
 }
 
 static void
 on_agree(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  if (demur_window_is_on(window, "patient"))
+  if (demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     demur_patient_page_propose(window->patient, DEMUR_REVIEW_AGREE);
 }
 
 static void
 on_disagree(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  if (demur_window_is_on(window, "patient"))
+  if (demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     demur_patient_page_propose(window->patient, DEMUR_REVIEW_DISAGREE);
 }
 
@@ -74,7 +74,7 @@ static void
 on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  if (scan == NULL || scan->verdict_id == 0 || !demur_window_is_on(window, "patient") ||
+  if (scan == NULL || scan->verdict_id == 0 || !demur_window_is_on(window, DEMUR_PAGE_PATIENT) ||
       demur_session_read_only(window->session))
     return;
   CommentData *comment = g_new(CommentData, 1);
@@ -109,7 +109,7 @@ static void
 on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  if (scan == NULL || scan->source != NULL || !demur_window_is_on(window, "patient"))
+  if (scan == NULL || scan->source != NULL || !demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     return;
   if (scan->chosen || demur_session_read_only(window->session)) {
     demur_session_notice(window->session,
@@ -134,7 +134,7 @@ static void
 on_resolve(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  if (scan == NULL || !demur_window_is_on(window, "patient"))
+  if (scan == NULL || !demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     return;
   if (!scan->waits || demur_session_read_only(window->session)) {
     demur_session_notice(window->session,
@@ -152,8 +152,8 @@ static void
 on_remove(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  const gboolean seen =
-      demur_window_is_on(window, "patient") || demur_window_is_on(window, "worklist");
+  const gboolean seen = demur_window_is_on(window, DEMUR_PAGE_PATIENT) ||
+                        demur_window_is_on(window, DEMUR_PAGE_WORKLIST);
   if (scan == NULL || !seen || scan->source != NULL || demur_session_read_only(window->session))
     demur_session_notice(
         window->session,
@@ -178,7 +178,7 @@ lead_to_remedy(DemurWindow *window, DemurRemedy remedy, const DemurScan *scan) {
     return FALSE;
   if (remedy == DEMUR_REMEDY_TUNE)
     demur_cohort_page_show_selector(window->cohort, scan->selector);
-  demur_window_show_page(window, "cohort");
+  demur_window_show_page(window, DEMUR_PAGE_COHORT);
   return TRUE;
 }
 
@@ -189,7 +189,7 @@ on_assess_case(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
   const DemurScanTable *table = demur_session_table(window->session);
-  if (scan == NULL || !demur_window_is_on(window, "patient") ||
+  if (scan == NULL || !demur_window_is_on(window, DEMUR_PAGE_PATIENT) ||
       lead_to_remedy(window, demur_scan_remedy(table, scan), scan))
     return;
   const char *selector =

@@ -48,11 +48,11 @@ export_case(DemurWindow *window) {
 static void
 on_export(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  if (demur_window_is_on(window, "cohort"))
+  if (demur_window_is_on(window, DEMUR_PAGE_COHORT))
     demur_cohort_page_export(window->cohort);
-  else if (demur_window_is_on(window, "report"))
+  else if (demur_window_is_on(window, DEMUR_PAGE_REPORT))
     demur_report_page_export(window->report);
-  else if (demur_window_is_on(window, "patient"))
+  else if (demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     export_case(window);
   else
     demur_files_choose(GTK_WINDOW(window), DEMUR_CHOOSE_SAVE, _("Export the list"), "worklist.csv",

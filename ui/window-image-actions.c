@@ -1,15 +1,11 @@
 /* The window's actions on the images of the case that is shown. */
-#include <string.h>
-
 #include "ui/window-private.h"
 
 static void
 on_plane(GSimpleAction *action, GVariant *value, gpointer data) {
-  const char *name = g_variant_get_string(value, NULL);
-  demur_patient_page_set_plane(DEMUR_WINDOW(data)->patient,
-                               strcmp(name, "coronal") == 0    ? DEMUR_CT_CORONAL
-                               : strcmp(name, "sagittal") == 0 ? DEMUR_CT_SAGITTAL
-                                                               : DEMUR_CT_ACQUIRED);
+  DemurCtPlane plane;
+  if (demur_ct_plane_from_name(g_variant_get_string(value, NULL), &plane))
+    demur_patient_page_set_plane(DEMUR_WINDOW(data)->patient, plane);
 }
 
 static void
@@ -24,14 +20,14 @@ on_slab_kind(GSimpleAction *action, GVariant *value, gpointer data) {
 
 static void
 on_measure(GSimpleAction *action, GVariant *value, gpointer data) {
-  static const char *const names[] = {"", "length", "angle", "region"};
-  const char *name = g_variant_get_string(value, NULL);
-  DemurPatientPage *patient = DEMUR_WINDOW(data)->patient;
-  for (guint i = 1; i < G_N_ELEMENTS(names); i++)
-    if (strcmp(name, names[i]) == 0)
-      demur_patient_page_set_tool(patient, (DemurTool)i);
-  if (strcmp(name, "none") == 0)
-    demur_patient_page_remove_measures(patient);
+  DemurTool tool;
+  if (demur_tool_from_name(g_variant_get_string(value, NULL), &tool))
+    demur_patient_page_set_tool(DEMUR_WINDOW(data)->patient, tool);
+}
+
+static void
+on_remove_measures(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_remove_measures(DEMUR_WINDOW(data)->patient);
 }
 
 static void
@@ -96,6 +92,7 @@ demur_window_add_image_actions(DemurWindow *window) {
       {.name = "slab", .activate = on_slab},
       {.name = "slab-kind", .activate = on_slab_kind},
       {.name = "measure", .activate = on_measure, .parameter_type = "s"},
+      {.name = "remove-measures", .activate = on_remove_measures},
       {.name = "key-image", .activate = on_key_image},
       {.name = "preset", .activate = on_preset, .parameter_type = "i"},
       {.name = "invert", .activate = on_invert},

@@ -42,8 +42,8 @@ void demur_window_add_case_actions(DemurWindow *window);
 void demur_window_add_data_actions(DemurWindow *window);
 void demur_window_add_export_actions(DemurWindow *window);
 
-/* Whether the named page is on the screen. */
-gboolean demur_window_is_on(DemurWindow *window, const char *page);
+/* Whether that page is on the screen. */
+gboolean demur_window_is_on(DemurWindow *window, DemurPage page);
 
 /* The status line, anew. */
 void demur_window_update_status(DemurWindow *window);

@@ -42,7 +42,7 @@ demur_window_update_status(DemurWindow *window) {
   g_autofree char *left = demur_text_count(n_left);
   /* The worklist has a chip that counts what is left. */
   set_or_hide(window->status_count,
-              demur_window_is_on(window, "worklist")
+              demur_window_is_on(window, DEMUR_PAGE_WORKLIST)
                   ? g_strdup_printf(ngettext_("%s scan", "%s scans", table->n_scans), scans)
                   : g_strdup_printf(ngettext_("%s scan · %s not reviewed",
                                               "%s scans · %s not reviewed", table->n_scans),

@@ -14,8 +14,6 @@
 
 G_DEFINE_FINAL_TYPE(DemurWindow, demur_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[] = {"worklist", "patient", "cohort", "report", "watch"};
-
 static void
 demur_window_dispose(GObject *object) {
   DemurWindow *window = DEMUR_WINDOW(object);
@@ -26,53 +24,57 @@ demur_window_dispose(GObject *object) {
 
 /* Pages. */
 
+static GtkWidget *
+page_widget(DemurWindow *window, DemurPage page) {
+  return gtk_stack_get_child_by_name(window->stack, demur_page_name(page));
+}
+
 static void
 update_page(DemurWindow *window) {
-  const char *page = gtk_stack_get_visible_child_name(window->stack);
+  const DemurPage page = demur_window_page(window);
   g_action_change_state(g_action_map_lookup_action(G_ACTION_MAP(window), "page"),
-                        g_variant_new_string(page));
+                        g_variant_new_string(demur_page_name(page)));
   /* A screen reader hears of the page that is shown, not of the others. */
-  for (guint i = 0; i < G_N_ELEMENTS(page_names); i++)
-    gtk_accessible_update_state(
-        GTK_ACCESSIBLE(gtk_stack_get_child_by_name(window->stack, page_names[i])),
-        GTK_ACCESSIBLE_STATE_HIDDEN, g_strcmp0(page, page_names[i]) != 0, -1);
-  demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
-  demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
-  demur_report_page_set_shown(window->report, g_strcmp0(page, "report") == 0);
-  demur_watch_page_set_shown(window->watch, g_strcmp0(page, "watch") == 0);
+  for (guint i = 0; i < DEMUR_N_PAGES; i++)
+    gtk_accessible_update_state(GTK_ACCESSIBLE(page_widget(window, (DemurPage)i)),
+                                GTK_ACCESSIBLE_STATE_HIDDEN, page != (DemurPage)i, -1);
+  demur_patient_page_set_shown(window->patient, page == DEMUR_PAGE_PATIENT);
+  demur_cohort_page_set_shown(window->cohort, page == DEMUR_PAGE_COHORT);
+  demur_report_page_set_shown(window->report, page == DEMUR_PAGE_REPORT);
+  demur_watch_page_set_shown(window->watch, page == DEMUR_PAGE_WATCH);
   /* Keys are for the page that is shown: no letter of a verdict goes to the search. */
   GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
-  if (g_strcmp0(page, "worklist") != 0 &&
+  if (page != DEMUR_PAGE_WORKLIST &&
       (focus == NULL ||
        !gtk_widget_is_ancestor(focus, gtk_stack_get_visible_child(window->stack)))) {
-    if (g_strcmp0(page, "patient") == 0)
+    if (page == DEMUR_PAGE_PATIENT)
       gtk_widget_grab_focus(GTK_WIDGET(demur_patient_page_view(window->patient)));
     else
       gtk_widget_child_focus(gtk_stack_get_visible_child(window->stack), GTK_DIR_TAB_FORWARD);
   }
-  gtk_label_set_markup(window->status_hint,
-                       g_strcmp0(page, "worklist") == 0
-                           ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")
-                           : "");
+  gtk_label_set_markup(
+      window->status_hint,
+      page == DEMUR_PAGE_WORKLIST ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open") : "");
   demur_window_update_status(window);
 }
 
-gboolean
-demur_window_show_page(DemurWindow *window, const char *page) {
-  if (gtk_stack_get_child_by_name(window->stack, page) == NULL)
-    return FALSE;
-  gtk_stack_set_visible_child_name(window->stack, page);
-  return TRUE;
+void
+demur_window_show_page(DemurWindow *window, DemurPage page) {
+  gtk_stack_set_visible_child(window->stack, page_widget(window, page));
 }
 
-const char *
+DemurPage
 demur_window_page(DemurWindow *window) {
-  return gtk_stack_get_visible_child_name(window->stack);
+  DemurPage page = DEMUR_PAGE_WORKLIST;
+  const gboolean known =
+      demur_page_from_name(gtk_stack_get_visible_child_name(window->stack), &page);
+  g_return_val_if_fail(known, page);
+  return page;
 }
 
 gboolean
-demur_window_is_on(DemurWindow *window, const char *page) {
-  return g_strcmp0(demur_window_page(window), page) == 0;
+demur_window_is_on(DemurWindow *window, DemurPage page) {
+  return demur_window_page(window) == page;
 }
 
 gboolean
@@ -85,9 +87,12 @@ demur_window_is_settled(DemurWindow *window) {
 static void
 on_page_state(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
+  DemurPage page;
+  if (!demur_page_from_name(g_variant_get_string(value, NULL), &page))
+    return;
   g_simple_action_set_state(action, value);
-  if (g_strcmp0(demur_window_page(window), g_variant_get_string(value, NULL)) != 0)
-    demur_window_show_page(window, g_variant_get_string(value, NULL));
+  if (demur_window_page(window) != page)
+    demur_window_show_page(window, page);
 }
 
 static void
@@ -103,7 +108,7 @@ on_previous(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_search_action(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  demur_window_show_page(window, "worklist");
+  demur_window_show_page(window, DEMUR_PAGE_WORKLIST);
   gtk_widget_grab_focus(GTK_WIDGET(window->search));
   const char *text = g_variant_get_string(value, NULL);
   if (*text != '\0') {
@@ -117,7 +122,7 @@ on_search_action(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_show_action(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  demur_window_show_page(window, "worklist");
+  demur_window_show_page(window, DEMUR_PAGE_WORKLIST);
   demur_worklist_page_show(window->worklist, g_variant_get_string(value, NULL));
 }
 
@@ -169,17 +174,16 @@ add_actions(DemurWindow *window) {
 
 /* Keys and the search. */
 
-static gboolean
+static void
 on_escape(DemurWindow *window) {
   if (demur_patient_page_drop(window->patient))
-    return TRUE;
+    return;
   if (gtk_widget_get_visible(GTK_WIDGET(window->notice_box)))
     demur_window_close_notice(window);
-  else if (!demur_window_show_page(window, "worklist"))
-    return FALSE;
-  else
+  else {
+    demur_window_show_page(window, DEMUR_PAGE_WORKLIST);
     demur_worklist_page_focus_list(window->worklist);
-  return TRUE;
+  }
 }
 
 static gboolean
@@ -190,8 +194,10 @@ on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state
   GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
   if (focus != NULL && (GTK_IS_EDITABLE(focus) || GTK_IS_TEXT_VIEW(focus) || GTK_IS_TEXT(focus)))
     return FALSE;
-  if (key == GDK_KEY_Escape)
-    return on_escape(window);
+  if (key == GDK_KEY_Escape) {
+    on_escape(window);
+    return TRUE;
+  }
   if ((key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
       demur_patient_page_keep(window->patient))
     return TRUE;
@@ -203,7 +209,7 @@ static gboolean
 on_early_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
              DemurWindow *window) {
   return (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
-         demur_window_is_on(window, "patient") && demur_patient_page_keep(window->patient);
+         demur_window_is_on(window, DEMUR_PAGE_PATIENT) && demur_patient_page_keep(window->patient);
 }
 
 /* FALSE where the list is of that text already. */
@@ -220,7 +226,7 @@ search_now(DemurWindow *window) {
 static void
 on_search_changed(GtkSearchEntry *entry, DemurWindow *window) {
   if (search_now(window))
-    demur_window_show_page(window, "worklist");
+    demur_window_show_page(window, DEMUR_PAGE_WORKLIST);
 }
 
 static void
@@ -286,21 +292,26 @@ demur_window_init(DemurWindow *window) {
   add_actions(window);
 }
 
+static void
+add_page(DemurWindow *window, DemurPage page, GtkWidget *widget) {
+  gtk_stack_add_named(window->stack, widget, demur_page_name(page));
+}
+
 DemurWindow *
 demur_window_new(GtkApplication *application, DemurSession *session) {
   DemurWindow *window = g_object_new(DEMUR_TYPE_WINDOW, "application", application, NULL);
   window->session = g_object_ref(session);
   demur_steps_set_session(window->steps, session);
   window->worklist = demur_worklist_page_new(session);
-  gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");
+  add_page(window, DEMUR_PAGE_WORKLIST, GTK_WIDGET(window->worklist));
   window->patient = demur_patient_page_new(session);
-  gtk_stack_add_named(window->stack, GTK_WIDGET(window->patient), "patient");
+  add_page(window, DEMUR_PAGE_PATIENT, GTK_WIDGET(window->patient));
   window->cohort = demur_cohort_page_new(session);
-  gtk_stack_add_named(window->stack, GTK_WIDGET(window->cohort), "cohort");
+  add_page(window, DEMUR_PAGE_COHORT, GTK_WIDGET(window->cohort));
   window->report = demur_report_page_new(session, window->cohort);
-  gtk_stack_add_named(window->stack, GTK_WIDGET(window->report), "report");
+  add_page(window, DEMUR_PAGE_REPORT, GTK_WIDGET(window->report));
   window->watch = demur_watch_page_new(session);
-  gtk_stack_add_named(window->stack, GTK_WIDGET(window->watch), "watch");
+  add_page(window, DEMUR_PAGE_WATCH, GTK_WIDGET(window->watch));
   g_signal_connect_swapped(window->stack, "notify::visible-child", G_CALLBACK(update_page), window);
   g_signal_connect_object(session, "notice", G_CALLBACK(demur_window_on_notice), window,
                           G_CONNECT_SWAPPED);

@@ -1,8 +1,9 @@
-/* The window: header, the four pages, notices, status line, and every action by name. */
+/* The window: header, the pages, notices, status line, and every action by name. */
 #pragma once
 
 #include <gtk/gtk.h>
 
+#include "ui/page.h"
 #include "ui/session.h"
 
 G_BEGIN_DECLS
@@ -12,9 +13,8 @@ G_DECLARE_FINAL_TYPE(DemurWindow, demur_window, DEMUR, WINDOW, GtkApplicationWin
 
 DemurWindow *demur_window_new(GtkApplication *application, DemurSession *session);
 
-/* "worklist", "patient", "cohort", "report", "watch". FALSE for another name. */
-gboolean demur_window_show_page(DemurWindow *window, const char *page);
-const char *demur_window_page(DemurWindow *window);
+void demur_window_show_page(DemurWindow *window, DemurPage page);
+DemurPage demur_window_page(DemurWindow *window);
 
 /* Whether everything that the page loads has arrived: for pictures and tests. */
 gboolean demur_window_is_settled(DemurWindow *window);

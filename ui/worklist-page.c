@@ -766,7 +766,7 @@ demur_worklist_page_show(DemurWorklistPage *page, const char *what) {
 void
 demur_worklist_page_focus_list(DemurWorklistPage *page) {
   GtkWidget *shown = gtk_stack_get_visible_child(page->stack);
-  if (g_strcmp0(gtk_stack_get_visible_child_name(page->stack), "list") == 0)
+  if (gtk_widget_is_ancestor(GTK_WIDGET(page->view), shown))
     gtk_widget_grab_focus(GTK_WIDGET(page->view));
   else if (!gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD))
     gtk_widget_child_focus(GTK_WIDGET(page), GTK_DIR_TAB_FORWARD);

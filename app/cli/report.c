@@ -13,9 +13,7 @@
 gboolean
 demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
   *paper = DEMUR_PAPER_A4;
-  if (text != NULL && g_ascii_strcasecmp(text, "letter") == 0)
-    *paper = DEMUR_PAPER_LETTER;
-  else if (text != NULL && g_ascii_strcasecmp(text, "a4") != 0) {
+  if (text != NULL && !demur_paper_from_name(text, paper)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--paper takes a4 or letter, not '%s'",
                 text);
     return FALSE;

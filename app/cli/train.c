@@ -22,9 +22,7 @@ on_number(const char *option, const char *value, gpointer data, GError **error) 
 
 static gboolean
 on_method(const char *option, const char *value, gpointer data, GError **error) {
-  DemurTrainSettings *settings = data;
-  settings->scoring_explicit = strcmp(value, "auto") != 0;
-  return !settings->scoring_explicit || demur_scoring_from_name(value, &settings->scoring, error);
+  return demur_train_settings_set_scoring(data, value, error);
 }
 
 static gboolean

@@ -300,7 +300,7 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
     }
   }
   /* Else, where one case is shown, the first that has images. */
-  const gboolean needs_case = self->checking || strcmp(self->picture_page, "patient") == 0;
+  const gboolean needs_case = self->checking || demur_layout_is_of_case(self->picture_page);
   for (size_t i = 0; needs_case && i < table->n_scans && row < 0; i++)
     if (table->scans[i].source == NULL && table->scans[i].chosen)
       row = (gssize)i;

@@ -13,91 +13,122 @@ squeezed(const char *text) {
   return g_string_free(out, FALSE);
 }
 
+typedef enum {
+  GE,
+  SIEMENS,
+  PHILIPS,
+  CANON,
+  FUJIFILM,
+  UNITED_IMAGING,
+  NEUSOFT,
+  SAMSUNG,
+  SHIMADZU,
+  N_VENDORS, /* or another */
+} Vendor;
+
+static const char *const vendor_names[N_VENDORS] = {
+    [GE] = "GE",           [SIEMENS] = "Siemens",   [PHILIPS] = "Philips",
+    [CANON] = "Canon",     [FUJIFILM] = "Fujifilm", [UNITED_IMAGING] = "United Imaging",
+    [NEUSOFT] = "Neusoft", [SAMSUNG] = "Samsung",   [SHIMADZU] = "Shimadzu",
+};
+
+/* Of a name as above; NULL and any other: N_VENDORS. */
+static Vendor
+vendor_of(const char *name) {
+  int vendor = 0;
+  while (vendor < N_VENDORS && g_strcmp0(name, vendor_names[vendor]) != 0)
+    vendor++;
+  return (Vendor)vendor;
+}
+
 const char *
 demur_vendor_normalise(const char *manufacturer) {
   static const struct {
-    const char *prefix, *name;
+    const char *prefix; /* of the squeezed text; the whole of it where it has two letters */
+    Vendor vendor;
   } known[] = {
-      {"gemedical", "GE"},
-      {"gehealthcare", "GE"},
-      {"generalelectric", "GE"},
-      {"gems", "GE"},
-      {"siemens", "Siemens"},
-      {"philips", "Philips"},
-      {"marconi", "Philips"},
-      {"picker", "Philips"},
-      {"elscint", "Philips"},
-      {"toshiba", "Canon"},
-      {"canon", "Canon"},
-      {"hitachi", "Fujifilm"},
-      {"fujifilm", "Fujifilm"},
-      {"fuji", "Fujifilm"},
-      {"unitedimaging", "United Imaging"},
-      {"uih", "United Imaging"},
-      {"shanghaiunited", "United Imaging"},
-      {"neusoft", "Neusoft"},
-      {"samsung", "Samsung"},
-      {"neurologica", "Samsung"},
-      {"shimadzu", "Shimadzu"},
+      {"ge", GE},
+      {"gemedical", GE},
+      {"gehealthcare", GE},
+      {"generalelectric", GE},
+      {"gems", GE},
+      {"siemens", SIEMENS},
+      {"philips", PHILIPS},
+      {"marconi", PHILIPS},
+      {"picker", PHILIPS},
+      {"elscint", PHILIPS},
+      {"toshiba", CANON},
+      {"canon", CANON},
+      {"hitachi", FUJIFILM},
+      {"fujifilm", FUJIFILM},
+      {"fuji", FUJIFILM},
+      {"unitedimaging", UNITED_IMAGING},
+      {"uih", UNITED_IMAGING},
+      {"shanghaiunited", UNITED_IMAGING},
+      {"neusoft", NEUSOFT},
+      {"samsung", SAMSUNG},
+      {"neurologica", SAMSUNG},
+      {"shimadzu", SHIMADZU},
   };
   g_autofree char *key = squeezed(manufacturer);
-  if (strcmp(key, "ge") == 0)
-    return "GE";
   for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-    if (g_str_has_prefix(key, known[i].prefix))
-      return known[i].name;
+    if (strlen(known[i].prefix) == 2 ? strcmp(key, known[i].prefix) == 0
+                                     : g_str_has_prefix(key, known[i].prefix))
+      return vendor_names[known[i].vendor];
   return NULL;
 }
 
 const char *
 demur_vendor_model_family(const char *manufacturer_name, const char *model) {
   static const struct {
-    const char *manufacturer, *part, *family;
+    Vendor vendor;
+    const char *part, *family;
   } known[] = {
-      {"Siemens", "emotion", "SOMATOM Emotion"},
-      {"Siemens", "sensation", "SOMATOM Sensation"},
-      {"Siemens", "definition", "SOMATOM Definition"},
-      {"Siemens", "somatomforce", "SOMATOM Force"},
-      {"Siemens", "drive", "SOMATOM Drive"},
-      {"Siemens", "perspective", "SOMATOM Perspective"},
-      {"Siemens", "spirit", "SOMATOM Spirit"},
-      {"Siemens", "volumezoom", "SOMATOM Volume Zoom"},
-      {"Siemens", "goup", "SOMATOM go"},
-      {"Siemens", "gotop", "SOMATOM go"},
-      {"Siemens", "gonow", "SOMATOM go"},
-      {"Siemens", "goall", "SOMATOM go"},
-      {"Siemens", "xcite", "SOMATOM X"},
-      {"Siemens", "xceed", "SOMATOM X"},
-      {"Siemens", "naeotom", "NAEOTOM Alpha"},
-      {"Siemens", "biograph", "Biograph"},
-      {"GE", "lightspeed", "LightSpeed"},
-      {"GE", "brightspeed", "BrightSpeed"},
-      {"GE", "hispeed", "HiSpeed"},
-      {"GE", "optima", "Optima"},
-      {"GE", "revolution", "Revolution"},
-      {"GE", "discovery", "Discovery"},
-      {"Philips", "ingenuity", "Ingenuity"},
-      {"Philips", "ict", "iCT"},
-      {"Philips", "iqon", "IQon"},
-      {"Philips", "spectralct", "Spectral CT"},
-      {"Philips", "brilliance", "Brilliance"},
-      {"Philips", "mx8000", "MX8000"},
-      {"Philips", "incisive", "Incisive"},
-      {"Philips", "gemini", "Gemini"},
-      {"Canon", "aquilion", "Aquilion"},
-      {"Canon", "asteion", "Asteion"},
-      {"Canon", "activion", "Activion"},
-      {"Canon", "alexion", "Alexion"},
-      {"Fujifilm", "scenaria", "Scenaria"},
-      {"Fujifilm", "supria", "Supria"},
-      {"United Imaging", "uct", "uCT"},
-      {"Neusoft", "neuviz", "NeuViz"},
+      {SIEMENS, "emotion", "SOMATOM Emotion"},
+      {SIEMENS, "sensation", "SOMATOM Sensation"},
+      {SIEMENS, "definition", "SOMATOM Definition"},
+      {SIEMENS, "somatomforce", "SOMATOM Force"},
+      {SIEMENS, "drive", "SOMATOM Drive"},
+      {SIEMENS, "perspective", "SOMATOM Perspective"},
+      {SIEMENS, "spirit", "SOMATOM Spirit"},
+      {SIEMENS, "volumezoom", "SOMATOM Volume Zoom"},
+      {SIEMENS, "goup", "SOMATOM go"},
+      {SIEMENS, "gotop", "SOMATOM go"},
+      {SIEMENS, "gonow", "SOMATOM go"},
+      {SIEMENS, "goall", "SOMATOM go"},
+      {SIEMENS, "xcite", "SOMATOM X"},
+      {SIEMENS, "xceed", "SOMATOM X"},
+      {SIEMENS, "naeotom", "NAEOTOM Alpha"},
+      {SIEMENS, "biograph", "Biograph"},
+      {GE, "lightspeed", "LightSpeed"},
+      {GE, "brightspeed", "BrightSpeed"},
+      {GE, "hispeed", "HiSpeed"},
+      {GE, "optima", "Optima"},
+      {GE, "revolution", "Revolution"},
+      {GE, "discovery", "Discovery"},
+      {PHILIPS, "ingenuity", "Ingenuity"},
+      {PHILIPS, "ict", "iCT"},
+      {PHILIPS, "iqon", "IQon"},
+      {PHILIPS, "spectralct", "Spectral CT"},
+      {PHILIPS, "brilliance", "Brilliance"},
+      {PHILIPS, "mx8000", "MX8000"},
+      {PHILIPS, "incisive", "Incisive"},
+      {PHILIPS, "gemini", "Gemini"},
+      {CANON, "aquilion", "Aquilion"},
+      {CANON, "asteion", "Asteion"},
+      {CANON, "activion", "Activion"},
+      {CANON, "alexion", "Alexion"},
+      {FUJIFILM, "scenaria", "Scenaria"},
+      {FUJIFILM, "supria", "Supria"},
+      {UNITED_IMAGING, "uct", "uCT"},
+      {NEUSOFT, "neuviz", "NeuViz"},
   };
-  if (manufacturer_name == NULL || model == NULL)
+  const Vendor vendor = vendor_of(manufacturer_name);
+  if (vendor == N_VENDORS || model == NULL)
     return NULL;
   g_autofree char *key = squeezed(model);
   for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-    if (strcmp(known[i].manufacturer, manufacturer_name) == 0 && strstr(key, known[i].part) != NULL)
+    if (known[i].vendor == vendor && strstr(key, known[i].part) != NULL)
       return known[i].family;
   return NULL;
 }
@@ -150,22 +181,23 @@ demur_vendor_kernel_class(const char *manufacturer_name, const char *kernel) {
       {"YD", DEMUR_KERNEL_SHARP},    {"UA", DEMUR_KERNEL_SOFT},    {"UB", DEMUR_KERNEL_STANDARD},
       {"UC", DEMUR_KERNEL_STANDARD}, {"UD", DEMUR_KERNEL_SHARP},
   };
-  if (manufacturer_name == NULL || kernel == NULL)
+  const Vendor vendor = vendor_of(manufacturer_name);
+  if (vendor == N_VENDORS || kernel == NULL)
     return DEMUR_KERNEL_UNKNOWN;
   g_autofree char *text = first_value(kernel);
-  if (strcmp(manufacturer_name, "GE") == 0)
+  if (vendor == GE)
     return named(ge, G_N_ELEMENTS(ge), text);
-  if (strcmp(manufacturer_name, "Philips") == 0)
+  if (vendor == PHILIPS)
     return named(philips, G_N_ELEMENTS(philips), text);
   const size_t letters = strcspn(text, "0123456789");
   if (text[letters] == '\0')
     return DEMUR_KERNEL_UNKNOWN;
   const long number = strtol(text + letters, NULL, 10);
-  if (strcmp(manufacturer_name, "Siemens") == 0 && letters > 0)
+  if (vendor == SIEMENS && letters > 0)
     return number <= 36  ? DEMUR_KERNEL_SOFT
            : number < 50 ? DEMUR_KERNEL_STANDARD
                          : DEMUR_KERNEL_SHARP;
-  if (strcmp(manufacturer_name, "Canon") == 0 && g_ascii_strncasecmp(text, "FC", 2) == 0) {
+  if (vendor == CANON && g_ascii_strncasecmp(text, "FC", 2) == 0) {
     /* FC01-05 and 11-15 are body kernels that grow sharper; FC3x bone, FC5x lung, FC8x high
      * definition. */
     if (number >= 30)

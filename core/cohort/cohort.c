@@ -234,6 +234,11 @@ demur_cohort_find_scan(DemurCohort *c, const char *scan_id) {
   return found ? (gssize)GPOINTER_TO_SIZE(row) : -1;
 }
 
+gboolean
+demur_split_is_test(const char *name) {
+  return strcmp(name, DEMUR_SPLIT_TEST) == 0;
+}
+
 guint32 *
 demur_cohort_rows(const DemurCohort *cohort, const char *split, size_t *n_rows, GError **error) {
   gssize code = -1;

@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 
 #define DEMUR_N_YEARS 6
 #define DEMUR_NO_LABEL (-1)
+#define DEMUR_SPLIT_TUNE "tune" /* the split that thresholds are tuned on unless another is named */
+#define DEMUR_SPLIT_TEST "test" /* and the one that results are of */
+#define DEMUR_COHORT_SHIFT "shift" /* the attribute that says which perturbation a scan is of */
 
 /* What ended a scan's time. */
 typedef enum {
@@ -105,6 +108,9 @@ gssize demur_cohort_find_split(const DemurCohort *cohort, const char *name);
 gssize demur_cohort_find_site(const DemurCohort *cohort, const char *name);
 gssize demur_cohort_find_attribute(const DemurCohort *cohort, const char *name);
 gssize demur_cohort_find_scan(DemurCohort *cohort, const char *scan_id);
+
+/* Whether a split of that name is the one that results are of. */
+gboolean demur_split_is_test(const char *name);
 
 /* Rows of a split in ascending order, as guint32 (owned array). NULL with DEMUR_ERROR_NOT_FOUND and
  * the list of splits where it does not exist or is empty. split NULL: every scan. */

@@ -619,8 +619,8 @@ check_options(const DemurSimulation *o, GError **error) {
   } sizes[] = {{"scans", o->n_scans, 5},
                {"sites", o->n_sites, 2},
                {"base_train", o->n_base_train, 100},
-               {"tune", o->n_tune, 1},
-               {"test", o->n_test, 1}};
+               {DEMUR_SPLIT_TUNE, o->n_tune, 1},
+               {DEMUR_SPLIT_TEST, o->n_test, 1}};
   const size_t most = 10000000;
   if (o->n_outside < 1 || o->n_outside > 2) {
     demur_error_set(error, DEMUR_ERROR_USAGE, "simulation: %zu outside hospitals; expected 1 or 2",
@@ -667,8 +667,8 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
       {.part = PART_PLATT, .n_scans = N_PLATT},
       {.part = PART_TRAIN, .split = "selector_train", .n_scans = options->n_scans},
       {.part = PART_VALIDATION, .split = "validation", .n_scans = options->n_scans / 5},
-      {.part = PART_TUNE, .split = "tune", .outside = TRUE, .n_scans = options->n_tune},
-      {.part = PART_TEST, .split = "test", .outside = TRUE, .n_scans = options->n_test},
+      {.part = PART_TUNE, .split = DEMUR_SPLIT_TUNE, .outside = TRUE, .n_scans = options->n_tune},
+      {.part = PART_TEST, .split = DEMUR_SPLIT_TEST, .outside = TRUE, .n_scans = options->n_test},
   };
   const size_t n_draws = G_N_ELEMENTS(draws);
   gboolean ok = TRUE;

@@ -18,8 +18,9 @@ demur_split_plan_clear(DemurSplitPlan *plan) {
 /* The usual names of n splits without names; NULL where there are none. */
 static const char *const *
 usual_names(size_t n) {
-  static const char *const three[] = {"selector_train", "tune", "test"};
-  static const char *const four[] = {"selector_train", "validation", "tune", "test"};
+  static const char *const three[] = {"selector_train", DEMUR_SPLIT_TUNE, DEMUR_SPLIT_TEST};
+  static const char *const four[] = {"selector_train", "validation", DEMUR_SPLIT_TUNE,
+                                     DEMUR_SPLIT_TEST};
   return n == 3 ? three : n == 4 ? four : NULL;
 }
 

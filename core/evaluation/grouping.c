@@ -13,6 +13,11 @@ demur_grouping_is_site(const char *by) {
   return strcmp(by, "site") == 0;
 }
 
+gboolean
+demur_grouping_is_shift(const char *by) {
+  return strcmp(by, DEMUR_COHORT_SHIFT) == 0;
+}
+
 static gboolean
 is_scanner(const DemurCohort *cohort, const char *name) {
   return strcmp(name, "scanner") == 0 && demur_cohort_find_attribute(cohort, name) < 0;

@@ -22,6 +22,9 @@ gboolean demur_grouping_check(const DemurCohort *cohort, const char *by,
 /* Whether by asks for sites, and not for an attribute. */
 gboolean demur_grouping_is_site(const char *by);
 
+/* Whether by asks for the perturbations that a cohort of them was made with. */
+gboolean demur_grouping_is_shift(const char *by);
+
 /* Of rows [n] of the cohort; by is known to it. Owned. */
 DemurGrouping *demur_grouping_new(const DemurCohort *cohort, const char *by, const guint32 *rows,
                                   size_t n);

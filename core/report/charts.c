@@ -2,6 +2,7 @@
 #include "report/charts-private.h"
 
 #include "base/error.h"
+#include "evaluation/grouping.h"
 #include "evaluation/watch.h"
 #include "report/chart-export.h"
 #include "report/format.h"
@@ -246,7 +247,8 @@ static const struct {
     {{"risk-distribution", "Risks (confidences) of accepted scans at each coverage", NULL, FALSE},
      make_distribution,
      0},
-    {{"per-shift", "Calibration error in each perturbation or another group", "shift", FALSE},
+    {{"per-shift", "Calibration error in each perturbation or another group", DEMUR_COHORT_SHIFT,
+      FALSE},
      make_group_bars,
      0},
     {{"rejection-shares", "Each label's share of the refused", NULL, FALSE},

@@ -46,7 +46,7 @@ demur_report_request_write(DemurJson *json, const DemurReportRequest *r, gboolea
   demur_json_end_array(json);
   demur_json_string(json, "cohort", r->cohort);
   demur_json_string(json, "split", r->split);
-  demur_json_string(json, "paper", paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
+  demur_json_string(json, "paper", demur_paper_row(paper)->name);
   if (patient) {
     demur_json_string(json, "scan", r->scan_id);
     demur_json_bool(json, "cohort_scan", r->cohort_scan);

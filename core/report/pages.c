@@ -81,12 +81,6 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
   cairo_restore(cr);
 }
 
-void
-demur_pages_paper(DemurPaper paper, double *width, double *height) {
-  *width = paper == DEMUR_PAPER_LETTER ? 612 : 595.276;
-  *height = paper == DEMUR_PAPER_LETTER ? 792 : 841.89;
-}
-
 static void
 pages_free(gpointer data) {
   DemurPages *p = data;
@@ -101,7 +95,9 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   p->e = input->evaluation;
   p->finding = demur_finding(input);
   p->digest = g_strdup(digest);
-  demur_pages_paper(input->paper, &p->width, &p->height);
+  const DemurPaperRow *paper = demur_paper_row(input->paper);
+  p->width = paper->width;
+  p->height = paper->height;
   const double top = HEADER_Y + 22 + BAND_HEIGHT * (double)n_bands(p->e);
   const DemurRectangle area = {DEMUR_PAGES_MARGIN, top, p->width - 2 * DEMUR_PAGES_MARGIN,
                                p->height - 50 - top};

@@ -10,8 +10,6 @@ G_BEGIN_DECLS
  * must outlive it. */
 DemurLayout *demur_pages_layout(const DemurReportInput *input, const char *digest);
 
-void demur_pages_paper(DemurPaper paper, double *width, double *height);
-
 /* A marked strip across the page (17 points with the gap below), for "Simulated data". */
 void demur_pages_band(cairo_t *cr, const DemurPalette *palette, const char *text, double x,
                       double y, double width);

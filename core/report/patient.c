@@ -612,7 +612,9 @@ new_layout(const DemurPatientInput *input, const char *digest, double picture, g
   Frame *frame = g_new0(Frame, 1);
   frame->input = input;
   frame->digest = g_strdup(digest);
-  demur_pages_paper(input->paper, &frame->width, &frame->height);
+  const DemurPaperRow *paper = demur_paper_row(input->paper);
+  frame->width = paper->width;
+  frame->height = paper->height;
   const double top = HEADER_Y + 22 + BAND * ((is_simulated(input) ? 1 : 0) + !!input->in_sample);
   const DemurRectangle area = {MARGIN_X, top, frame->width - 2 * MARGIN_X,
                                frame->height - 50 - top};
@@ -674,9 +676,8 @@ demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, G
       .version = input->version,
       .created = input->created,
       .numbers_digest = digest};
-  double width, height;
-  demur_pages_paper(input->paper, &width, &height);
-  return demur_pdf_document(layout, width, height, &facts, n, error);
+  const DemurPaperRow *paper = demur_paper_row(input->paper);
+  return demur_pdf_document(layout, paper->width, paper->height, &facts, n, error);
 }
 
 gboolean

@@ -376,9 +376,8 @@ demur_report_pdf(const DemurReportInput *input, const char *json, size_t *n, GEr
                                .version = input->version,
                                .created = input->created,
                                .numbers_digest = digest};
-  double width, height;
-  demur_pages_paper(input->paper, &width, &height);
-  return demur_pdf_document(layout, width, height, &facts, n, error);
+  const DemurPaperRow *paper = demur_paper_row(input->paper);
+  return demur_pdf_document(layout, paper->width, paper->height, &facts, n, error);
 }
 
 gboolean
@@ -405,7 +404,9 @@ demur_report_pages_new(const DemurReportInput *input, GError **error) {
   DemurReportPages *pages = g_new0(DemurReportPages, 1);
   pages->layout = demur_pages_layout(input, digest);
   pages->n_pages = demur_layout_paginate(pages->layout);
-  demur_pages_paper(input->paper, &pages->width, &pages->height);
+  const DemurPaperRow *paper = demur_paper_row(input->paper);
+  pages->width = paper->width;
+  pages->height = paper->height;
   return pages;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "evaluation/evaluation.h"
+#include "report/paper.h"
 #include "report/use.h"
 
 #include <cairo.h>
@@ -16,11 +17,6 @@ G_BEGIN_DECLS
 
 #define DEMUR_REPORT_FORMAT "demur-report-1"         /* of the JSON */
 #define DEMUR_REPORT_DIGEST_KEY "DemurNumbersDigest" /* document information of the PDF */
-
-typedef enum {
-  DEMUR_PAPER_A4,
-  DEMUR_PAPER_LETTER,
-} DemurPaper;
 
 /* One line of a settings list, in the order to print. */
 typedef struct {

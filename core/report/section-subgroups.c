@@ -1,6 +1,7 @@
 /* How calibrated the accepted scans of each subgroup are. */
 #include "report/section.h"
 
+#include "evaluation/grouping.h"
 #include "report/charts.h"
 #include "report/format.h"
 
@@ -76,7 +77,7 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   g_ptr_array_sort(sorted, compare_sizes);
   demur_section_forest(p, demur_chart_oe_forest, from, to);
   add_heterogeneity(p, from, to);
-  if (g_str_equal(e->groups[from].by, "shift"))
+  if (demur_grouping_is_shift(e->groups[from].by))
     add_shift_bars(p, from, to);
   DemurRows rows = demur_rows_new();
   for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {

@@ -114,7 +114,10 @@ read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "member \"kind\": expected \"%s\"", expected);
     return FALSE;
   }
-  recipe->paper = strcmp(paper, "letter") == 0 ? DEMUR_PAPER_LETTER : DEMUR_PAPER_A4;
+  if (!demur_paper_from_name(paper, &recipe->paper)) {
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member \"paper\": expected \"a4\" or \"letter\"");
+    return FALSE;
+  }
   return recipe->of_patient ? read_patient(request, recipe, error)
                             : read_evaluation(request, recipe, error);
 }

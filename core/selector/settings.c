@@ -197,7 +197,7 @@ demur_train_settings_set_number(DemurTrainSettings *settings, size_t i, const ch
 gboolean
 demur_train_settings_are_published(const DemurTrainSettings *settings) {
   for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-    if (strcmp(numbers[i].name, "models") != 0 &&
+    if (numbers[i].offset != offsetof(DemurTrainSettings, models) &&
         number_value(settings, &numbers[i]) != numbers[i].published)
       return FALSE;
   return settings->scoring == DEMUR_SCORING_NETWORK && settings->target == DEMUR_TARGET_PAPER &&
@@ -309,6 +309,12 @@ find_word(const char *text, const char *what, const char *const *names, int n, i
   demur_error_set(error, DEMUR_ERROR_USAGE, "no %s is called '%s'; there are %s and %s", what, text,
                   names[0], names[1]);
   return FALSE;
+}
+
+gboolean
+demur_train_settings_set_scoring(DemurTrainSettings *settings, const char *text, GError **error) {
+  settings->scoring_explicit = strcmp(text, "auto") != 0;
+  return !settings->scoring_explicit || demur_scoring_from_name(text, &settings->scoring, error);
 }
 
 gboolean

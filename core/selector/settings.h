@@ -125,6 +125,11 @@ gboolean demur_train_settings_set_features(DemurTrainSettings *settings, const c
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 char *demur_train_settings_features_text(const DemurTrainSettings *settings);
 
+/* "auto" leaves what to score by to the training; else a name of selector/scoring.h, asked for.
+ * DEMUR_ERROR_USAGE for another word. */
+gboolean demur_train_settings_set_scoring(DemurTrainSettings *settings, const char *text,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* "paper" or "denoised"; "worst-case" or "flat". DEMUR_ERROR_USAGE for another word. */
 gboolean demur_train_settings_set_target(DemurTrainSettings *settings, const char *text,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;

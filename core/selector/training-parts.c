@@ -152,7 +152,7 @@ demur_training_groups(const DemurCohort *cohort, const DemurTrainSettings *setti
   const guint32 *codes = cohort->sites;
   *n_groups = cohort->n_sites;
   const char *attribute =
-      settings->shift == DEMUR_SHIFT_OUTSIDE ? "shift" : settings->shift_attribute;
+      settings->shift == DEMUR_SHIFT_OUTSIDE ? DEMUR_COHORT_SHIFT : settings->shift_attribute;
   if (attribute != NULL) {
     const gssize index = demur_cohort_find_attribute(cohort, attribute);
     if (index < 0) {

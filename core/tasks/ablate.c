@@ -38,7 +38,7 @@ demur_task_ablate(DemurTask *task, const DemurAblateParams *params, GError **err
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
   input.cohort = cohort;
-  input.split = params->split != NULL ? params->split : "test";
+  input.split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
   input.seed = task->seed;
   input.in_sample = params->in_sample;
   if (params->n_bootstrap > 0)

@@ -336,8 +336,8 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
     return assess_series(task, assessment, scored, options->unscored ? NULL : options->scan_id,
                          error);
   size_t n;
-  g_autofree guint32 *rows =
-      demur_cohort_rows(cohort, options->split != NULL ? options->split : "test", &n, error);
+  g_autofree guint32 *rows = demur_cohort_rows(
+      cohort, options->split != NULL ? options->split : DEMUR_SPLIT_TEST, &n, error);
   if (rows == NULL || !assess_rows(task, assessment, cohort, rows, n, error))
     return FALSE;
   assessment->n_seen = demur_selector_count_seen(assessment->selector, cohort, rows, n);

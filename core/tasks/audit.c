@@ -149,7 +149,7 @@ sites_of_split(const DemurCohort *cohort, const char *split, GError **error) {
 
 GPtrArray *
 demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params, GError **error) {
-  const char *split = params->split != NULL ? params->split : "test";
+  const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
   g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
   g_autoptr(GPtrArray) names = cohort != NULL ? sites_of_split(cohort, split, error) : NULL;
   if (names == NULL)

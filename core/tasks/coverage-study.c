@@ -38,7 +38,6 @@ demur_coverage_study_unref(DemurCoverageStudy *study) {
   g_free(study->ranks);
   g_free(study->confidence_ranks);
   for (size_t g = 0; g < study->n_groups; g++) {
-    g_free(study->groups[g].name);
     g_strfreev(study->groups[g].values);
     g_free(study->groups[g].codes);
   }
@@ -84,13 +83,14 @@ score_sample(DemurCoverageStudy *study, const DemurSelector *selector, DemurPara
 }
 
 static void
-add_group(DemurCoverageStudy *study, char *name, char **values, size_t n_values, guint32 *codes) {
+add_group(DemurCoverageStudy *study, DemurCoverageGroupKind kind, char **values, size_t n_values,
+          guint32 *codes) {
   study->groups = g_renew(DemurCoverageGroup, study->groups, study->n_groups + 1);
-  study->groups[study->n_groups++] = (DemurCoverageGroup){name, n_values, values, codes};
+  study->groups[study->n_groups++] = (DemurCoverageGroup){kind, n_values, values, codes};
 }
 
 static void
-add_attribute(DemurCoverageStudy *study, const char *name) {
+add_attribute(DemurCoverageStudy *study, DemurCoverageGroupKind kind, const char *name) {
   const gssize at = demur_cohort_find_attribute(study->view, name);
   if (at < 0)
     return;
@@ -101,7 +101,7 @@ add_attribute(DemurCoverageStudy *study, const char *name) {
   char **values = g_new0(char *, attribute->n_values + 1);
   for (size_t v = 0; v < attribute->n_values; v++)
     values[v] = g_strdup(attribute->values[v]);
-  add_group(study, g_strdup(name), values, attribute->n_values, codes);
+  add_group(study, kind, values, attribute->n_values, codes);
 }
 
 /* Years of age in four bands, where they are numbers. */
@@ -118,7 +118,7 @@ add_ages(DemurCoverageStudy *study) {
     double age;
     codes[i] = !demur_number_parse(text, strlen(text), &age) ? 3 : age < 60 ? 0 : age < 70 ? 1 : 2;
   }
-  add_group(study, g_strdup("age"),
+  add_group(study, DEMUR_COVERAGE_GROUP_AGE,
             g_strdupv((char **)(const char *[]){names[0], names[1], names[2], names[3], NULL}), 4,
             codes);
 }
@@ -132,18 +132,18 @@ add_groups(DemurCoverageStudy *study) {
   char **sites = g_new0(char *, cohort->n_sites + 1);
   for (size_t s = 0; s < cohort->n_sites; s++)
     sites[s] = g_strdup(cohort->site_names[s]);
-  add_group(study, g_strdup("site"), sites, cohort->n_sites, codes);
-  add_attribute(study, "manufacturer");
-  add_attribute(study, "sex");
+  add_group(study, DEMUR_COVERAGE_GROUP_SITE, sites, cohort->n_sites, codes);
+  add_attribute(study, DEMUR_COVERAGE_GROUP_MANUFACTURER, "manufacturer");
+  add_attribute(study, DEMUR_COVERAGE_GROUP_SEX, "sex");
   add_ages(study);
-  add_attribute(study, "kernel");
+  add_attribute(study, DEMUR_COVERAGE_GROUP_KERNEL, "kernel");
 }
 
 /* Patients of the split that a coverage in use is tuned on. */
 static size_t
 count_tune_patients(const DemurCohort *cohort) {
   size_t n;
-  g_autofree guint32 *rows = demur_cohort_rows(cohort, "tune", &n, NULL);
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, DEMUR_SPLIT_TUNE, &n, NULL);
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (size_t i = 0; rows != NULL && i < n; i++)
     g_hash_table_add(seen, GUINT_TO_POINTER(cohort->patients[rows[i]]));

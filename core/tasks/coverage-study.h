@@ -11,9 +11,18 @@
 
 G_BEGIN_DECLS
 
-/* An attribute that splits the evaluated scans. */
+/* What splits the evaluated scans: their site, or an attribute, in this order. */
+typedef enum {
+  DEMUR_COVERAGE_GROUP_SITE,
+  DEMUR_COVERAGE_GROUP_MANUFACTURER,
+  DEMUR_COVERAGE_GROUP_SEX,
+  DEMUR_COVERAGE_GROUP_AGE,
+  DEMUR_COVERAGE_GROUP_KERNEL,
+  DEMUR_N_COVERAGE_GROUPS,
+} DemurCoverageGroupKind;
+
 typedef struct {
-  char *name; /* "site", "manufacturer", "sex", "age", "kernel" */
+  DemurCoverageGroupKind kind;
   size_t n_values;
   char **values;  /* [n_values] as recorded, "" for not recorded; of the age: marked words */
   guint32 *codes; /* [n] of the sample's entries */

@@ -262,7 +262,7 @@ load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *spli
           "another one (demur tune %s --cohort %s --split %s --coverage %g), or say "
           "--in-sample, which is printed on every result",
           e->names[s], split, coverage, e->names[s], e->cohort->name,
-          strcmp(split, "tune") != 0 ? "tune" : "SPLIT", coverage);
+          strcmp(split, DEMUR_SPLIT_TUNE) != 0 ? DEMUR_SPLIT_TUNE : "SPLIT", coverage);
       return FALSE;
     }
   }
@@ -284,7 +284,7 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   g_auto(GStrv) group_by = take_names(options->group_by, error);
   if (group_by == NULL)
     return FALSE;
-  input.split = options->split != NULL ? options->split : "test";
+  input.split = options->split != NULL ? options->split : DEMUR_SPLIT_TEST;
   input.seed = task->seed;
   input.in_sample = options->in_sample;
   e->n_bootstrap = input.n_bootstrap;

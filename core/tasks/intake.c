@@ -11,6 +11,7 @@
 #include "tasks/study-choice.h"
 #include "cohort/table-header.h"
 #include "cohort/table-text.h"
+#include "dicom/image-kind.h"
 #include "dicom/library.h"
 #include "store/events.h"
 
@@ -382,7 +383,7 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
   g_autofree char *waits = demur_words_kept(conflict, NULL);
   const char *why = two             ? N_("its series holds images of more than one patient")
                     : waits != NULL ? waits
-                    : g_strcmp0(record->modality, "CT") != 0 ? N_("it is no CT")
+                    : !demur_modality_is_ct(record->modality) ? N_("it is no CT")
                     : !known ? N_("an earlier program imported it: import its files again first")
                     : demur_dicom_record_found(record, "not-hu", &known)
                         ? N_("its values are no Hounsfield units")

@@ -55,8 +55,8 @@ demur_task_meaning_choose(DemurTask *task, const char *selector, const char *sca
   }
   const char *chosen = scan_cohort != NULL ? scan_split : NULL;
   for (size_t s = 0; s < summary->n_splits; s++)
-    if (strcmp(summary->splits[s].name, "test") == 0)
-      chosen = "test";
+    if (demur_split_is_test(summary->splits[s].name))
+      chosen = DEMUR_SPLIT_TEST;
   if (chosen == NULL)
     return TRUE;
   *cohort = g_steal_pointer(&name);
@@ -108,7 +108,7 @@ DemurMeaningReference *
 demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, GError **error) {
   g_autofree char *name = params->cohort != NULL ? g_strdup(params->cohort)
                                                  : tuning_cohort(task, params->selector, error);
-  const char *split = params->split != NULL ? params->split : "test";
+  const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
   if (name == NULL)
     return NULL;
   g_auto(DemurAssessment) assessment = {0};

@@ -186,7 +186,7 @@ demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError 
   if (cohort == NULL)
     return NULL;
   g_autoptr(DemurMixStudy) study = g_new0(DemurMixStudy, 1);
-  study->split = g_strdup(params->split != NULL ? params->split : "test");
+  study->split = g_strdup(params->split != NULL ? params->split : DEMUR_SPLIT_TEST);
   g_autoptr(DemurCohort) view = NULL;
   g_autofree gboolean *accepted = NULL;
   DemurSample *sample = take_sample(&assessment, cohort, study->split, &view, &accepted, error);

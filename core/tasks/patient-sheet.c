@@ -336,7 +336,7 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictR
     g_propagate_error(error, g_steal_pointer(&gone));
     return FALSE;
   }
-  const char *split = params->split != NULL ? params->split : "test";
+  const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
   if (!fill_verdict(task, params, kept, cohort, row, page, error) ||
       (input->log_head = own(page, params->log_head != NULL ? g_strdup(params->log_head)
                                                             : demur_events_head_of_change(

@@ -12,7 +12,7 @@
 #define MOST_VALUES 6 /* listed of a text column */
 #define MOST_TEXTS 40 /* a column with more is free text, names or an identifier */
 
-static const char *const left_out[] = {"shift", "years_to_cancer", "years_of_followup"};
+static const char *const left_out[] = {DEMUR_COHORT_SHIFT, "years_to_cancer", "years_of_followup"};
 
 typedef struct {
   const DemurCohort *cohort;

@@ -23,8 +23,16 @@ typedef enum {
   KIND_OBJECTS,
 } Kind;
 
+typedef enum { RECEIVE, TLS, COMPLETE, MODEL, ASSESS, KEEP, ANSWER, N_SECTIONS } Section;
+
+static const char *const section_names[N_SECTIONS] = {
+    [RECEIVE] = "receive", [TLS] = "tls",   [COMPLETE] = "complete",  [MODEL] = "model",
+    [ASSESS] = "assess",   [KEEP] = "keep", [ANSWER] = "answer NAME",
+};
+
 typedef struct {
-  const char *section, *key;
+  Section section;
+  const char *key;
   Kind kind;
   gsize offset, port_offset; /* in the config, or in a destination */
   const char *usual;         /* NULL: none, "!": must be given */
@@ -34,77 +42,76 @@ typedef struct {
 
 #define IN_CONFIG(member) G_STRUCT_OFFSET(DemurServeConfig, member)
 #define IN_ANSWER(member) G_STRUCT_OFFSET(DemurServeDestination, member)
-#define ANSWER "answer NAME"
 #define MUST "!"
 
 static const Key keys[] = {
-    {"receive", "folder", KIND_PATH, IN_CONFIG(folder), 0, MUST, 0, 0,
+    {RECEIVE, "folder", KIND_PATH, IN_CONFIG(folder), 0, MUST, 0, 0,
      "where what arrives is kept, and the journal"},
-    {"receive", "watch", KIND_PATH, IN_CONFIG(watched), 0, NULL, 0, 0,
+    {RECEIVE, "watch", KIND_PATH, IN_CONFIG(watched), 0, NULL, 0, 0,
      "a folder in which others put studies: images in it are taken over, and removed there"},
-    {"receive", "port", KIND_NUMBER, IN_CONFIG(port), 0, "11112", 1, 65535, "to listen on"},
-    {"receive", "ae", KIND_AE, IN_CONFIG(ae), 0, "DEMUR", 0, 0, "our own AE title"},
-    {"receive", "allow-ae", KIND_LIST, IN_CONFIG(callers), 0, NULL, 0, 0,
+    {RECEIVE, "port", KIND_NUMBER, IN_CONFIG(port), 0, "11112", 1, 65535, "to listen on"},
+    {RECEIVE, "ae", KIND_AE, IN_CONFIG(ae), 0, "DEMUR", 0, 0, "our own AE title"},
+    {RECEIVE, "allow-ae", KIND_LIST, IN_CONFIG(callers), 0, NULL, 0, 0,
      "calling AE titles that are accepted (any)"},
-    {"receive", "allow-host", KIND_LIST, IN_CONFIG(hosts), 0, NULL, 0, 0,
+    {RECEIVE, "allow-host", KIND_LIST, IN_CONFIG(hosts), 0, NULL, 0, 0,
      "addresses that are accepted, or any (this machine only)"},
-    {"receive", "associations", KIND_NUMBER, IN_CONFIG(max_associations), 0, "20", 1, 1000,
+    {RECEIVE, "associations", KIND_NUMBER, IN_CONFIG(max_associations), 0, "20", 1, 1000,
      "at once"},
-    {"receive", "timeout", KIND_NUMBER, IN_CONFIG(timeout_seconds), 0, "30", 1, 3600,
+    {RECEIVE, "timeout", KIND_NUMBER, IN_CONFIG(timeout_seconds), 0, "30", 1, 3600,
      "seconds until a silent peer is given up"},
-    {"receive", "settle", KIND_NUMBER, IN_CONFIG(settle_seconds), 0, "60", 0, 86400,
+    {RECEIVE, "settle", KIND_NUMBER, IN_CONFIG(settle_seconds), 0, "60", 0, 86400,
      "quiet seconds until a study is taken for complete"},
-    {"receive", "reserve", KIND_NUMBER, IN_CONFIG(reserve_mb), 0, "512", 0, 1 << 20,
+    {RECEIVE, "reserve", KIND_NUMBER, IN_CONFIG(reserve_mb), 0, "512", 0, 1 << 20,
      "MiB of the disk that are never filled: beyond, peers are told A700"},
-    {"receive", "commit-to", KIND_COMMIT, IN_CONFIG(commit_to), 0, NULL, 0, 0,
+    {RECEIVE, "commit-to", KIND_COMMIT, IN_CONFIG(commit_to), 0, NULL, 0, 0,
      "AE=HOST:PORT of peers that take our storage commitment over an association of its own"},
-    {"receive", "metrics", KIND_NUMBER, IN_CONFIG(metrics_port), 0, "0", 0, 65535,
+    {RECEIVE, "metrics", KIND_NUMBER, IN_CONFIG(metrics_port), 0, "0", 0, 65535,
      "port of this machine at which Prometheus may read the counters, 0: none"},
-    {"receive", "tls", KIND_SWITCH, IN_CONFIG(encrypted), 0, "no", 0, 0,
+    {RECEIVE, "tls", KIND_SWITCH, IN_CONFIG(encrypted), 0, "no", 0, 0,
      "yes: only encrypted associations, by [tls]"},
-    {"tls", "certificate", KIND_PATH, IN_CONFIG(certificate), 0, NULL, 0, 0,
+    {TLS, "certificate", KIND_PATH, IN_CONFIG(certificate), 0, NULL, 0, 0,
      "our own (PEM), read anew for each connection"},
-    {"tls", "key", KIND_PATH, IN_CONFIG(key), 0, NULL, 0, 0, "its private key (PEM)"},
-    {"tls", "authorities", KIND_PATH, IN_CONFIG(authorities), 0, NULL, 0, 0,
+    {TLS, "key", KIND_PATH, IN_CONFIG(key), 0, NULL, 0, 0, "its private key (PEM)"},
+    {TLS, "authorities", KIND_PATH, IN_CONFIG(authorities), 0, NULL, 0, 0,
      "whose certificates are trusted (PEM)"},
-    {"tls", "any-caller", KIND_SWITCH, IN_CONFIG(any_caller), 0, "no", 0, 0,
+    {TLS, "any-caller", KIND_SWITCH, IN_CONFIG(any_caller), 0, "no", 0, 0,
      "yes: who sends to us needs no certificate of its own"},
-    {"complete", "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
+    {COMPLETE, "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
      "HOST:PORT of who is asked how many objects a study has, or its https address (DICOMweb)"},
-    {"complete", "login", KIND_PATH, IN_CONFIG(archive_login), 0, NULL, 0, 0,
+    {COMPLETE, "login", KIND_PATH, IN_CONFIG(archive_login), 0, NULL, 0, 0,
      "for an https address: a file with USER:PASSWORD, or a token"},
-    {"complete", "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
-    {"complete", "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
+    {COMPLETE, "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
+    {COMPLETE, "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
      "seconds to wait for objects that are missing"},
-    {"complete", "acquisitions", KIND_SWITCH, IN_CONFIG(count_acquisitions), 0, "yes", 0, 0,
+    {COMPLETE, "acquisitions", KIND_SWITCH, IN_CONFIG(count_acquisitions), 0, "yes", 0, 0,
      "yes: images that say how many their acquisition has (0020,1002) are waited for, where no "
      "archive says how many there are"},
-    {"complete", "part", KIND_PART, IN_CONFIG(assess_part), 0, "hold", 0, 0,
+    {COMPLETE, "part", KIND_PART, IN_CONFIG(assess_part), 0, "hold", 0, 0,
      "then: hold (no verdict, listed with why) or assess (the report says it is of a part)"},
-    {"model", "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,
+    {MODEL, "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,
      "of the external model, as the selector knows it"},
-    {"model", "version", KIND_TEXT, IN_CONFIG(model_version), 0, NULL, 0, 0,
+    {MODEL, "version", KIND_TEXT, IN_CONFIG(model_version), 0, NULL, 0, 0,
      "of the model, where its output says none (model_version)"},
-    {"model", "command", KIND_TEXT, IN_CONFIG(command), 0, MUST, 0, 0,
+    {MODEL, "command", KIND_TEXT, IN_CONFIG(command), 0, MUST, 0, 0,
      "with {series} and {output}, as in `demur scores run --help`"},
-    {"model", "time-limit", KIND_NUMBER, IN_CONFIG(time_limit_seconds), 0, "3600", 0, 604800,
+    {MODEL, "time-limit", KIND_NUMBER, IN_CONFIG(time_limit_seconds), 0, "3600", 0, 604800,
      "seconds a run may take, 0: any"},
-    {"model", "tries", KIND_NUMBER, IN_CONFIG(tries), 0, "3", 1, 100,
+    {MODEL, "tries", KIND_NUMBER, IN_CONFIG(tries), 0, "3", 1, 100,
      "runs until the verdict is failed"},
-    {"model", "pause", KIND_NUMBER, IN_CONFIG(pause_seconds), 0, "60", 0, 86400,
+    {MODEL, "pause", KIND_NUMBER, IN_CONFIG(pause_seconds), 0, "60", 0, 86400,
      "seconds before the second run, and before an answer goes out again; doubled each time"},
-    {"assess", "selector", KIND_TEXT, IN_CONFIG(selector), 0, MUST, 0, 0,
+    {ASSESS, "selector", KIND_TEXT, IN_CONFIG(selector), 0, MUST, 0, 0,
      "name of a trained and tuned selector of the workspace"},
-    {"assess", "coverage", KIND_TEXT, IN_CONFIG(coverage), 0, NULL, 0, 0,
+    {ASSESS, "coverage", KIND_TEXT, IN_CONFIG(coverage), 0, NULL, 0, 0,
      "of the threshold (the one in use)"},
-    {"assess", "rules", KIND_PATH, IN_CONFIG(rules), 0, NULL, 0, 0, "of eligibility, a file"},
-    {"assess", "sites", KIND_PATH, IN_CONFIG(sites), 0, NULL, 0, 0,
+    {ASSESS, "rules", KIND_PATH, IN_CONFIG(rules), 0, NULL, 0, 0, "of eligibility, a file"},
+    {ASSESS, "sites", KIND_PATH, IN_CONFIG(sites), 0, NULL, 0, 0,
      "institutions and sites, a table"},
-    {"keep", "history", KIND_NUMBER, IN_CONFIG(history_days), 0, "365", 1, 36500,
+    {KEEP, "history", KIND_NUMBER, IN_CONFIG(history_days), 0, "365", 1, 36500,
      "days that an answered study stays in the list"},
-    {"keep", "give-up", KIND_NUMBER, IN_CONFIG(give_up_hours), 0, "168", 1, 8760,
+    {KEEP, "give-up", KIND_NUMBER, IN_CONFIG(give_up_hours), 0, "168", 1, 8760,
      "hours until an answer that can't be delivered is given up, and listed"},
-    {"keep", "images", KIND_NUMBER, IN_CONFIG(image_days), 0, "0", 0, 36500,
+    {KEEP, "images", KIND_NUMBER, IN_CONFIG(image_days), 0, "0", 0, 36500,
      "days that the received images of an answered study stay, 0: for ever"},
     {ANSWER, "to", KIND_PEER, IN_ANSWER(host), IN_ANSWER(port), MUST, 0, 0,
      "HOST:PORT of a DICOM storage peer, or its https address (DICOMweb)"},
@@ -146,7 +153,7 @@ destination_free(gpointer data) {
 /* The base of a section's members; NULL: there is no such section yet. */
 static gpointer
 base_of(DemurServeConfig *config, const Key *key, DemurServeDestination *destination) {
-  return strcmp(key->section, ANSWER) == 0 ? (gpointer)destination : (gpointer)config;
+  return key->section == ANSWER ? (gpointer)destination : (gpointer)config;
 }
 
 static void
@@ -163,7 +170,7 @@ demur_serve_config_free(DemurServeConfig *config) {
   if (config == NULL)
     return;
   for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
-    if (strcmp(keys[k].section, ANSWER) != 0)
+    if (keys[k].section != ANSWER)
       free_member(config, &keys[k]);
   g_ptr_array_unref(config->destinations);
   g_free(config->path);
@@ -308,7 +315,7 @@ typedef struct {
   DemurServeConfig *config;
   const char *name;         /* of the file, for messages */
   guint line, section_line; /* from 1 */
-  const char *section;      /* of keys; NULL before the first */
+  Section section;          /* of keys; N_SECTIONS before the first */
   DemurServeDestination *destination;
   GHashTable *given; /* "section/key" or "answer NAME/key" -> line */
 } Reading;
@@ -329,31 +336,30 @@ fail(const Reading *reading, guint line, GError **error, const char *format, ...
 
 static char *
 given_name(const Reading *reading, const char *key) {
-  return g_strdup_printf("%s %s/%s", reading->section,
+  return g_strdup_printf("%s %s/%s", section_names[reading->section],
                          reading->destination != NULL ? reading->destination->name : "", key);
 }
 
 /* The usual values of a section, as if they were written. */
 static void
-fill_usual(DemurServeConfig *config, const char *section, DemurServeDestination *destination) {
+fill_usual(DemurServeConfig *config, Section section, DemurServeDestination *destination) {
   for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
-    if (strcmp(keys[k].section, section) == 0 && keys[k].usual != NULL &&
-        strcmp(keys[k].usual, MUST) != 0)
+    if (keys[k].section == section && keys[k].usual != NULL && strcmp(keys[k].usual, MUST) != 0)
       (void)take_value(base_of(config, &keys[k], destination), &keys[k], keys[k].usual);
 }
 
 /* Behind a section, or the file: what must be given is. */
 static gboolean
-check_given(Reading *reading, const char *section, guint line, GError **error) {
+check_given(Reading *reading, Section section, guint line, GError **error) {
   for (gsize k = 0; k < G_N_ELEMENTS(keys); k++) {
-    if (strcmp(keys[k].section, section) != 0 || g_strcmp0(keys[k].usual, MUST) != 0)
+    if (keys[k].section != section || g_strcmp0(keys[k].usual, MUST) != 0)
       continue;
     reading->section = section;
     g_autofree char *name = given_name(reading, keys[k].key);
     if (!g_hash_table_contains(reading->given, name))
       return fail(reading, line, error, "[%s] lacks %s: add `%s = ..` (%s)",
-                  reading->destination != NULL ? "answer" : section, keys[k].key, keys[k].key,
-                  keys[k].meaning);
+                  reading->destination != NULL ? "answer" : section_names[section], keys[k].key,
+                  keys[k].key, keys[k].meaning);
   }
   return TRUE;
 }
@@ -394,9 +400,9 @@ take_section(Reading *reading, char *text, GError **error) {
     fill_usual(reading->config, ANSWER, reading->destination);
     return TRUE;
   }
-  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
-    if (strcmp(keys[k].section, name) == 0) {
-      reading->section = keys[k].section;
+  for (int section = 0; section < ANSWER; section++)
+    if (strcmp(section_names[section], name) == 0) {
+      reading->section = (Section)section;
       return TRUE;
     }
   return fail(reading, reading->line, error,
@@ -411,7 +417,7 @@ take_key(Reading *reading, char *text, GError **error) {
   if (equals == NULL)
     return fail(reading, reading->line, error,
                 "neither a [section], a `key = value` nor a # comment");
-  if (reading->section == NULL)
+  if (reading->section == N_SECTIONS)
     return fail(reading, reading->line, error,
                 "a key before the first section: write [receive] "
                 "above it");
@@ -419,15 +425,15 @@ take_key(Reading *reading, char *text, GError **error) {
   const char *name = g_strstrip(text), *value = g_strstrip(equals + 1);
   const Key *key = NULL;
   for (gsize k = 0; k < G_N_ELEMENTS(keys) && key == NULL; k++)
-    if (strcmp(keys[k].section, reading->section) == 0 && strcmp(keys[k].key, name) == 0)
+    if (keys[k].section == reading->section && strcmp(keys[k].key, name) == 0)
       key = &keys[k];
   if (key == NULL) {
     g_autoptr(GString) known = g_string_new(NULL);
     for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
-      if (strcmp(keys[k].section, reading->section) == 0)
+      if (keys[k].section == reading->section)
         g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", keys[k].key);
-    return fail(reading, reading->line, error, "[%s] has no key '%s': it has %s", reading->section,
-                name, known->str);
+    return fail(reading, reading->line, error, "[%s] has no key '%s': it has %s",
+                section_names[reading->section], name, known->str);
   }
   g_autofree char *given = given_name(reading, key->key);
   gpointer before;
@@ -490,13 +496,13 @@ check_commit(const Reading *reading, GError **error) {
 /* What no single key says. */
 static gboolean
 check_whole(Reading *reading, GError **error) {
-  static const char *const sections[] = {"receive", "model", "assess"};
+  static const Section sections[] = {RECEIVE, MODEL, ASSESS};
   const DemurServeConfig *c = reading->config;
   for (gsize s = 0; s < G_N_ELEMENTS(sections); s++)
     if (!check_given(reading, sections[s], reading->line, error))
       return FALSE;
   if (strstr(c->command, "{series}") == NULL || strstr(c->command, "{output}") == NULL) {
-    reading->section = "model";
+    reading->section = MODEL;
     g_autofree char *name = given_name(reading, "command");
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
                 "command lacks {series} or {output}: write it as `my-model {series} {output}`");
@@ -519,10 +525,9 @@ demur_serve_config_read(const char *path, GError **error) {
   config->path = g_strdup(path);
   config->destinations = g_ptr_array_new_with_free_func(destination_free);
   g_autoptr(GHashTable) given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  Reading reading = {.config = config, .name = name, .given = given};
-  static const char *const sections[] = {"receive", "tls", "complete", "model", "assess", "keep"};
-  for (gsize s = 0; s < G_N_ELEMENTS(sections); s++)
-    fill_usual(config, sections[s], NULL);
+  Reading reading = {.config = config, .name = name, .section = N_SECTIONS, .given = given};
+  for (int section = 0; section < ANSWER; section++)
+    fill_usual(config, (Section)section, NULL);
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line != NULL; line++) {
     reading.line++;
@@ -566,7 +571,7 @@ gboolean
 demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeConfig *other) {
   gboolean same = TRUE;
   for (gsize k = 0; k < G_N_ELEMENTS(keys) && same; k++) {
-    if (strcmp(keys[k].section, "receive") != 0 && strcmp(keys[k].section, "tls") != 0)
+    if (keys[k].section != RECEIVE && keys[k].section != TLS)
       continue;
     gconstpointer a = G_STRUCT_MEMBER_P(one, keys[k].offset),
                   b = G_STRUCT_MEMBER_P(other, keys[k].offset);
@@ -586,11 +591,11 @@ demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeCo
 char *
 demur_serve_config_describe(void) {
   GString *text = g_string_new(NULL);
-  const char *section = "";
+  Section section = N_SECTIONS;
   for (gsize k = 0; k < G_N_ELEMENTS(keys); k++) {
     const Key *key = &keys[k];
-    if (strcmp(section, key->section) != 0)
-      g_string_append_printf(text, "[%s]\n", key->section);
+    if (section != key->section)
+      g_string_append_printf(text, "[%s]\n", section_names[key->section]);
     section = key->section;
     g_string_append_printf(text, "  %-12s %s%s%s%s\n", key->key, key->meaning,
                            key->usual == NULL              ? ""

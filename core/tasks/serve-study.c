@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "dicom/acquisition-count.h"
 #include "dicom/commitment.h"
+#include "dicom/image-kind.h"
 #include "dicom/network.h"
 #include "dicom/receiver.h"
 #include "dicom/writer.h"
@@ -214,7 +215,7 @@ find_subject(const GPtrArray *records, DemurServeStudy *study) {
     }
     if (record->accepted)
       accepted = record;
-    else if (g_strcmp0(record->modality, "CT") == 0 &&
+    else if (demur_modality_is_ct(record->modality) &&
              (other == NULL || record->n_slices > other->n_slices))
       other = record;
   }

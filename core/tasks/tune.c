@@ -233,7 +233,7 @@ tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scor
 static void
 add_warnings(const DemurSelector *selector, DemurTuned *tuned) {
   demur_task_warn_untrained(selector, tuned->warnings);
-  if (strcmp(tuned->split, "test") == 0)
+  if (demur_split_is_test(tuned->split))
     demur_task_warnings_add(tuned->warnings, DEMUR_TASK_WARNING_TUNED_ON_TEST, 0, 0, NULL);
   if (tuned->n_seen > 0)
     demur_task_warnings_add(tuned->warnings, DEMUR_TASK_WARNING_SEEN, tuned->n_seen, 0, NULL);
@@ -241,7 +241,7 @@ add_warnings(const DemurSelector *selector, DemurTuned *tuned) {
 
 DemurTuned *
 demur_task_tune(DemurTask *task, const DemurTuneParams *params, GError **error) {
-  const char *split = params->split != NULL ? params->split : "tune";
+  const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TUNE;
   g_auto(Scored) scored = {0};
   if (!score_split(task, params, split, &scored, error))
     return NULL;

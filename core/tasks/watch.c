@@ -171,7 +171,7 @@ demur_task_watch_start(DemurTask *task, const DemurWatchStartParams *params, GEr
                       "cohort '%s' has no patient%s%s in split '%s' that the selector has not seen",
                       params->cohort, params->site != NULL ? N_(" of site ") : "",
                       params->site != NULL ? params->site : "",
-                      params->split != NULL ? params->split : "test");
+                      params->split != NULL ? params->split : DEMUR_SPLIT_TEST);
       return NULL;
     }
   } else if (!refer_to_history(workspace, assessment.selector, params, started, error)) {

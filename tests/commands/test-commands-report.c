@@ -381,6 +381,18 @@ test_other_words_are_no_difference(Fixture *fixture, gconstpointer data) {
   }
 }
 
+/* A paper of a newer program, under a digest that the PDF names: never drawn on another. */
+static void
+test_an_unknown_paper_is_refused(Fixture *fixture, gconstpointer data) {
+  g_autofree char *json = read_text(fixture->json, NULL);
+  g_autoptr(GString) text = g_string_new(json);
+  g_assert_cmpuint(g_string_replace(text, "\"paper\": \"a4\"", "\"paper\": \"a3\"", 0), ==, 1);
+  g_autofree char *path = write_elsewhere(fixture, text->str);
+  g_autoptr(Run) run = run_demur(fixture->sandbox, "report", "verify", path, NULL);
+  assert_status(run, 1);
+  assert_says(run->err, "\"paper\"");
+}
+
 /* A report whose calibration fits were other methods: told once, whether it names their revision or
  * is of before they were kept. Another family's number, the same number under today's revision, or
  * one in a JSON that was changed alone is a difference all the same. */
@@ -782,6 +794,7 @@ main(int argc, char **argv) {
       {"deep nesting is refused", test_deep_nesting_is_refused},
       {"an audit is reported", test_an_audit_is_reported},
       {"what came after is no difference", test_what_came_after_is_no_difference},
+      {"an unknown paper is refused", test_an_unknown_paper_is_refused},
       {"other words are no difference", test_other_words_are_no_difference},
       {"a threshold tuned anew to what it was is no difference",
        test_tuned_anew_to_the_same_is_no_difference},

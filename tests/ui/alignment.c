@@ -178,6 +178,6 @@ main(int argc, char **argv) {
   if (!demur_session_import(session, paths, FALSE))
     return 1;
   settle();
-  demur_window_show_page(window, "patient");
+  demur_window_show_page(window, DEMUR_PAGE_PATIENT);
   return try_all() == 0 ? 0 : 1;
 }

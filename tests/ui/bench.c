@@ -123,8 +123,8 @@ activate(const char *action, GVariant *value) {
 }
 
 static void
-show_page(const char *name) {
-  demur_window_show_page(window, name);
+show_page(DemurPage page) {
+  demur_window_show_page(window, page);
 }
 
 static long
@@ -238,7 +238,7 @@ time_first_image(gssize row) {
 /* The first image alone, opened anew five times. */
 static void
 bench_first(void) {
-  show_page("patient");
+  show_page(DEMUR_PAGE_PATIENT);
   view = DEMUR_CT_VIEW(find_type(GTK_WIDGET(window), DEMUR_TYPE_CT_VIEW));
   for (guint i = 0; i < 5; i++) {
     time_first_image(0);
@@ -250,7 +250,7 @@ bench_first(void) {
 
 static void
 bench_images(void) {
-  show_page("patient");
+  show_page(DEMUR_PAGE_PATIENT);
   view = DEMUR_CT_VIEW(find_type(GTK_WIDGET(window), DEMUR_TYPE_CT_VIEW));
   const size_t n = demur_session_table(session)->n_scans;
   for (size_t i = 0; i < MIN(n, 2); i++) {
@@ -285,7 +285,7 @@ step_coverage(size_t i) {
 
 static void
 bench_slider(void) {
-  show_page("cohort");
+  show_page(DEMUR_PAGE_COHORT);
   settle();
   Times times = {0};
   for (size_t i = 0; i < 300; i++)

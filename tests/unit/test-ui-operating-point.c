@@ -33,7 +33,7 @@ study_of_groups(void) {
   study->n_confidence_ranks = study->n_ranks;
   study->n_groups = 1;
   study->groups = g_new0(DemurCoverageGroup, 1);
-  study->groups[0].name = g_strdup("kernel");
+  study->groups[0].kind = DEMUR_COVERAGE_GROUP_KERNEL;
   study->groups[0].n_values = 3;
   study->groups[0].values = g_strdupv((char **)(const char *[]){"few", "more", "most", NULL});
   study->groups[0].codes = g_new(guint32, n);
@@ -92,7 +92,7 @@ study_new(void) {
       demur_coverage_ranks(study->sample->confidences, n, study->confidence_ranks);
   study->groups = g_new0(DemurCoverageGroup, 1);
   study->n_groups = 1;
-  study->groups[0].name = g_strdup("sex");
+  study->groups[0].kind = DEMUR_COVERAGE_GROUP_SEX;
   study->groups[0].n_values = 3;
   study->groups[0].values = g_strdupv((char **)(const char *[]){"a", "b", "nobody", NULL});
   study->groups[0].codes = g_memdup2(groups, sizeof groups);
