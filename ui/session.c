@@ -192,7 +192,15 @@ tell_assessed(DemurSession *session) {
       n[DEMUR_SHOWN_ACCEPTED], n[DEMUR_SHOWN_RED_FLAG], n[DEMUR_SHOWN_NO_SCORE],
       n[DEMUR_SHOWN_NOT_ELIGIBLE],
       n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores are imported by the menu.") : "");
-  demur_session_notice(session, text, FALSE);
+  /* Every series is told of: those that neither of these is too. */
+  const guint n_other =
+      n[DEMUR_SHOWN_NOT_TUNED] + n[DEMUR_SHOWN_OUT_OF_DATE] + n[DEMUR_SHOWN_NOT_ASSESSED];
+  g_autoptr(GString) all = g_string_new(text);
+  if (n[DEMUR_SHOWN_FAILED] > 0)
+    g_string_append_printf(all, _(" Failed: %u."), n[DEMUR_SHOWN_FAILED]);
+  if (n_other > 0)
+    g_string_append_printf(all, _(" Without a verdict that holds: %u."), n_other);
+  demur_session_notice(session, all->str, FALSE);
   g_signal_emit(session, signals[ASSESSED], 0);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
 #include "base/error.h"
@@ -67,12 +68,13 @@ print_plan(const DemurAcceptPlanned *planned, void (*say)(const char *format, ..
         plan->settings.low, plan->settings.high, plan->n_needed, plan->settings.power,
         plan->n_usual);
   else
-    say("To show that observed over expected lies between %g and %g takes more than %d "
-        "labels: choose a wider range.\n",
+    say("To show that observed over expected lies between %g and %g takes more than %d labels: "
+        "choose a wider range.\n",
         plan->settings.low, plan->settings.high, DEMUR_ACCEPTANCE_MOST);
   say("%zu patients are in the table; with all their labels the probability is %.2f.\n"
       "Label from the top, 0 or 1, as far as you like, and look as often as you like: `demur "
-      "accept run`.\nPlan %.12s. For research use, not a cleared device.\n",
+      "accept run`.\n"
+      "Plan %.12s. For research use, not a cleared device.\n",
       plan->n_chosen, plan->power, planned->digest);
 }
 
@@ -173,23 +175,27 @@ print_answer(const DemurAccepted *accepted) {
     g_print("not accepted. Observed over expected lies outside %g to %g.\n", plan->settings.low,
             plan->settings.high);
   else if (a->n_more > 0)
-    g_print("not yet; about %zu labels more.\n", a->n_more);
+    g_print("not yet; about %zu label%s more.\n", a->n_more, demur_cli_s(a->n_more));
   else if (a->ratio > plan->settings.low && a->ratio < plan->settings.high)
     g_print("not yet; more than %d labels if observed over expected stays as it is so far.\n",
             DEMUR_ACCEPTANCE_MOST);
   else
     g_print("not yet; no number of labels if observed over expected stays as it is so far.\n");
-  g_print("  %zu labels, %zu with the outcome, of %zu planned\n", a->n_labels, a->n_events,
-          plan->n_chosen);
+  g_print("  %zu label%s, %zu with the outcome, of %zu planned\n", a->n_labels,
+          demur_cli_s(a->n_labels), a->n_events, plan->n_chosen);
   print_numbers(a);
   if (accepted->document->intercept != 0.0) {
     g_print("Without the site audit's intercept (%.3f):\n", accepted->document->intercept);
     print_numbers(&accepted->unaudited);
   }
   if (accepted->n_later > 0)
-    g_print("%zu labels stand behind the first patient without one and were not looked at: label "
-            "from the top.\n",
-            accepted->n_later);
+    g_print(
+        accepted->n_later == 1
+            ? "%zu label stands behind the first patient without one and was not looked at: label "
+              "from the top.\n"
+            : "%zu labels stand behind the first patient without one and were not looked at: label "
+              "from the top.\n",
+        accepted->n_later);
   g_print("Plan %.12s of %s. For research use, not a cleared device.\n", accepted->plan_digest,
           accepted->planned);
 }

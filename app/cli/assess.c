@@ -2,6 +2,7 @@
  * reasons; demur assess --undo REASON: the last assessment is taken back. */
 #include <math.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "report/format.h"
@@ -178,8 +179,9 @@ static void
 print_counts(const DemurAssessment *assessment) {
   const DemurThresholdRecord *t = assessment->threshold;
   const Counts counts = count_verdicts(assessment);
-  g_print("%u scans%s, %zu with a score", assessment->verdicts->len,
-          assessment->simulated ? " (simulated data)" : "", counts.n_scored);
+  g_print("%u scan%s%s, %zu with a score", assessment->verdicts->len,
+          demur_cli_s(assessment->verdicts->len), assessment->simulated ? " (simulated data)" : "",
+          counts.n_scored);
   if (t != NULL && counts.n_scored > 0)
     g_print(", %zu accepted (coverage %.3f; asked for %g), threshold %.6f", counts.n_accepted,
             counts.coverage, t->coverage, t->threshold);
@@ -197,7 +199,9 @@ print_about(DemurContext *context, const DemurAssessment *assessment) {
   print_sites(assessment);
   g_print("%s\n", validation);
   if (assessment->n_seen > 0)
-    g_print("In-sample: %zu of these patients were used to make the selector.\n",
+    g_print(assessment->n_seen == 1
+                ? "In-sample: %zu of these patients was used to make the selector.\n"
+                : "In-sample: %zu of these patients were used to make the selector.\n",
             assessment->n_seen);
 }
 
@@ -268,9 +272,9 @@ print_horizons(DemurContext *context, const DemurHorizons *horizons,
     n_bounded += bounded ? 1 : 0;
   }
   if (n_bounded > 0)
-    g_print("%u of %u scans: a risk that is held back lies between those shown for fewer and for "
+    g_print("%u of %u scan%s: a risk that is held back lies between those shown for fewer and for "
             "more years.\n",
-            n_bounded, assessments[0].verdicts->len);
+            n_bounded, assessments[0].verdicts->len, demur_cli_s(assessments[0].verdicts->len));
   for (size_t h = 0; h < horizons->n; h++) {
     g_autofree char *years = demur_text_years(horizons->years[h]);
     g_print("Within %s (%s): ", years, assessments[h].selector_name);
@@ -363,10 +367,10 @@ undo(DemurContext *context, const char *reason, GError **error) {
   if (last == NULL || !demur_task_assess_undo(&context->task, last->batch, reason, error))
     return FALSE;
   if (!context->json) {
-    g_print("The assessment of %s by selector %s was taken back: of its %zu verdicts, %zu scans "
+    g_print("The assessment of %s by selector %s was taken back: of its %zu verdict%s, %zu scan%s "
             "have their earlier one again, %zu have none.\n",
-            last->created, last->selector, last->n_verdicts, last->n_earlier,
-            last->n_verdicts - last->n_earlier);
+            last->created, last->selector, last->n_verdicts, demur_cli_s(last->n_verdicts),
+            last->n_earlier, demur_cli_s(last->n_earlier), last->n_verdicts - last->n_earlier);
     return TRUE;
   }
   DemurJson *json = demur_json_new();

@@ -2,6 +2,7 @@
  * apply SELECTOR FILE: what their labels change. */
 #include <math.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
 #include "base/error.h"
@@ -78,8 +79,9 @@ print_plan_text(const DemurAuditPlanParams *params, const GPtrArray *planned) {
   for (guint i = 0; i < planned->len; i++) {
     const DemurAuditPlanned *site = planned->pdata[i];
     if (params->output != NULL)
-      g_print("%u of %zu scans of site '%s'%s to label\n", site->scans->len, site->n_site_scans,
-              site->site, site->simulated ? " (simulated data)" : "");
+      g_print("%u of %zu scan%s of site '%s'%s to label\n", site->scans->len, site->n_site_scans,
+              demur_cli_s(site->n_site_scans), site->site,
+              site->simulated ? " (simulated data)" : "");
     /* The table may be on standard output: what is said of it goes elsewhere. */
     for (guint w = 0; w < site->warnings->len; w++) {
       g_autofree char *words = demur_task_warning_words(site->warnings->pdata[w], NULL);
@@ -193,21 +195,21 @@ print_applied_json(DemurContext *context, const char *selector, const GPtrArray 
 static void
 print_applied_text(const DemurAuditApplied *applied) {
   const DemurAudit *audit = &applied->audit;
-  g_print("Site '%s'%s, %zu labels (%zu left empty): outcomes differ from risks by %+.4f on "
-          "average\n"
-          "  intercept %+.3f (95 %% interval %+.3f to %+.3f; sites vary by %.3f)\n"
-          "  mean risk of its %zu scans %.4f -> %.4f\n"
-          "  expected site error %.4f -> %.4f\n",
-          applied->site, applied->simulated ? " (simulated data)" : "", audit->n_labels,
-          applied->n_empty, audit->observed, audit->intercept, audit->low, audit->high,
-          sqrt(audit->tau2), applied->n_site_scans, audit->mean_before, audit->mean_after,
-          audit->error_before, audit->error_after);
+  g_print(
+      "Site '%s'%s, %zu label%s (%zu left empty): outcomes differ from risks by %+.4f on average\n"
+      "  intercept %+.3f (95 %% interval %+.3f to %+.3f; sites vary by %.3f)\n"
+      "  mean risk of its %zu scan%s %.4f -> %.4f\n"
+      "  expected site error %.4f -> %.4f\n",
+      applied->site, applied->simulated ? " (simulated data)" : "", audit->n_labels,
+      demur_cli_s(audit->n_labels), applied->n_empty, audit->observed, audit->intercept, audit->low,
+      audit->high, sqrt(audit->tau2), applied->n_site_scans, demur_cli_s(applied->n_site_scans),
+      audit->mean_before, audit->mean_after, audit->error_before, audit->error_after);
   if (isfinite(applied->threshold))
-    g_print("  %u verdicts would change at threshold %.6f (--json names them)\n",
-            applied->changes->len, applied->threshold);
+    g_print("  %u verdict%s would change at threshold %.6f (--json names them)\n",
+            applied->changes->len, demur_cli_s(applied->changes->len), applied->threshold);
   if (applied->replaced != NULL)
-    g_print("  in place of the audit of %s (%zu labels), whose verdicts are out of date now\n",
-            applied->replaced, applied->n_replaced_labels);
+    g_print("  in place of the audit of %s (%zu label%s), whose verdicts are out of date now\n",
+            applied->replaced, applied->n_replaced_labels, demur_cli_s(applied->n_replaced_labels));
 }
 
 static gboolean

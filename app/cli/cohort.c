@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/json-writer.h"
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
 #include "tasks/names.h"
@@ -61,10 +62,12 @@ write_nlst(DemurJson *json, const DemurNlstCounts *n) {
 
 static void
 print_nlst(const DemurNlstCounts *n) {
-  g_print("  %zu persons with %zu screens; %zu scores, %zu matched, %zu without a person, %zu "
-          "without their screen; %zu screens without a score\n",
-          n->n_persons, n->n_screens, n->n_scores, n->n_matched, n->n_scores_without_person,
-          n->n_scores_without_screen, n->n_screens_without_score);
+  g_print("  %zu person%s with %zu screen%s; %zu score%s, %zu matched, %zu without a person, %zu "
+          "without their screen; %zu screen%s without a score\n",
+          n->n_persons, demur_cli_s(n->n_persons), n->n_screens, demur_cli_s(n->n_screens),
+          n->n_scores, demur_cli_s(n->n_scores), n->n_matched, n->n_scores_without_person,
+          n->n_scores_without_screen, n->n_screens_without_score,
+          demur_cli_s(n->n_screens_without_score));
   g_print("  %-8s %8s %9s %13s %14s %7s %9s %18s\n", "horizon", "cancer", "followed",
           "cancer later", "cancer before", "death", "censored", "follow-up unknown");
   for (int h = 1; h <= DEMUR_N_YEARS; h++) {
@@ -129,8 +132,9 @@ print_cohort(DemurContext *context, const DemurCohortFacts *facts, gboolean with
 
   g_print("cohort %s%s\n", cohort->name, cohort->simulated ? "  SIMULATED, NOT PATIENTS" : "");
   g_print("  from %s, scores of model %s\n", cohort->source, cohort->model);
-  g_print("  %zu scans of %zu patients at %zu sites, %zu classes, ", all->n_scans, all->n_patients,
-          all->n_sites, cohort->n_classes);
+  g_print("  %zu scan%s of %zu patient%s at %zu site%s, %zu classes, ", all->n_scans,
+          demur_cli_s(all->n_scans), all->n_patients, demur_cli_s(all->n_patients), all->n_sites,
+          demur_cli_s(all->n_sites), cohort->n_classes);
   if (cohort->embedding_width > 0)
     g_print("embeddings of %zu numbers\n", cohort->embedding_width);
   else
@@ -486,7 +490,8 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else if (strcmp(words[1], "/dev/stdout") != 0) {
-    g_print("%zu scans of cohort %s written to %s\n", cohort->n_scans, cohort->name, words[1]);
+    g_print("%zu scan%s of cohort %s written to %s\n", cohort->n_scans,
+            demur_cli_s(cohort->n_scans), cohort->name, words[1]);
   }
   return TRUE;
 }
@@ -542,10 +547,11 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, json);
     return TRUE;
   }
-  g_print("cohort %s: %zu columns attached by %s; %zu scans matched, %zu without a row (left "
-          "empty), %zu rows not used\n",
-          words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
-          attached->n_unused);
+  g_print("cohort %s: %zu column%s attached by %s; %zu scan%s matched, %zu without a row (left "
+          "empty), %zu row%s not used\n",
+          words[0], attached->n_attributes, demur_cli_s(attached->n_attributes), key,
+          attached->n_matched, demur_cli_s(attached->n_matched), attached->n_unmatched,
+          attached->n_unused, demur_cli_s(attached->n_unused));
   demur_noticed_print(attached->warnings);
   return TRUE;
 }

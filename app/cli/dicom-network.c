@@ -1,3 +1,4 @@
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/dicom-network.h"
 
@@ -300,7 +301,8 @@ print_found(DemurContext *context, const GPtrArray *found, gboolean series) {
 static void
 print_moved(DemurContext *context, const DemurMoved *moved, const char *destination) {
   if (!context->json) {
-    g_print("%u objects moved to %s\n", moved->n_completed, destination);
+    g_print("%u object%s moved to %s\n", moved->n_completed, demur_cli_s(moved->n_completed),
+            destination);
     return;
   }
   DemurJson *json = demur_json_new();
@@ -454,7 +456,8 @@ demur_dicom_retrieve(DemurContext *context, int argc, char **argv, GError **erro
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {
-    g_print("%zu objects, %zu more were there before\n", got.n_objects, got.n_known);
+    g_print("%zu object%s, %zu more were there before\n", got.n_objects, demur_cli_s(got.n_objects),
+            got.n_known);
   }
   return TRUE;
 }
@@ -512,7 +515,8 @@ assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **
   demur_json_string(receiving->json, "verdict", receiving->selector != NULL ? word : NULL);
   demur_json_end_object(receiving->json);
   if (!receiving->context->json) {
-    g_print("%s  %zu slices  %s\n", record->scan_id, record->n_slices, word);
+    g_print("%s  %zu slice%s  %s\n", record->scan_id, record->n_slices,
+            demur_cli_s(record->n_slices), word);
     fflush(stdout);
   }
   return TRUE;
@@ -562,10 +566,12 @@ print_received(DemurContext *context, Receiving *receiving, const DemurReceived 
     return;
   }
   demur_json_free(json);
-  g_print("%zu objects in %zu associations (%zu known before, %zu rejected; %zu associations "
+  g_print("%zu object%s in %zu association%s (%zu known before, %zu rejected; %zu association%s "
           "refused, %zu broken off); %zu series, %zu of them to be assessed\n",
-          received->n_received, received->n_associations, received->n_known, received->n_rejected,
-          received->n_refused, received->n_broken, receiving->n_series, receiving->n_accepted);
+          received->n_received, demur_cli_s(received->n_received), received->n_associations,
+          demur_cli_s(received->n_associations), received->n_known, received->n_rejected,
+          received->n_refused, demur_cli_s(received->n_refused), received->n_broken,
+          receiving->n_series, receiving->n_accepted);
 }
 
 gboolean

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <sys/random.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "tasks/decisions.h"
@@ -57,8 +58,8 @@ print_import_text(const DemurImport *import, const GPtrArray *records) {
     print_text(text);
   }
   g_autofree char *summary =
-      g_strdup_printf("%u series, %u of them to be assessed; %u files skipped\n", records->len,
-                      n_accepted, import->skipped->len);
+      g_strdup_printf("%u series, %u of them to be assessed; %u file%s skipped\n", records->len,
+                      n_accepted, import->skipped->len, demur_cli_s(import->skipped->len));
   print_text(summary);
   if (import->n_known == 0)
     return;
@@ -275,12 +276,16 @@ static void
 print_extent(DemurContext *context, const DemurRemovalExtent *extent, guint n, gboolean planned) {
   const guint n_series = g_strv_length(extent->scan_ids);
   if (!context->json) {
-    g_print("%u series %s (%u stud%s): %" G_GINT64_FORMAT " images, %" G_GINT64_FORMAT " scores\n",
+    g_print("%u series %s (%u stud%s): %" G_GINT64_FORMAT " image%s, %" G_GINT64_FORMAT
+            " score%s\n",
             n_series, planned ? "would be taken out" : "taken out", extent->n_studies,
-            extent->n_studies == 1 ? "y" : "ies", extent->n_images, extent->n_scores);
-    g_print("kept in the history: %" G_GINT64_FORMAT " verdicts, %" G_GINT64_FORMAT
+            extent->n_studies == 1 ? "y" : "ies", extent->n_images,
+            demur_cli_s((guint64)extent->n_images), extent->n_scores,
+            demur_cli_s((guint64)extent->n_scores));
+    g_print("kept in the history: %" G_GINT64_FORMAT " verdict%s, %" G_GINT64_FORMAT
             " opinions and comments, %" G_GINT64_FORMAT " measurements; files are not touched\n",
-            extent->n_verdicts, extent->n_reviews, extent->n_drawn);
+            extent->n_verdicts, demur_cli_s((guint64)extent->n_verdicts), extent->n_reviews,
+            extent->n_drawn);
     return;
   }
   DemurJson *json = demur_json_new();
@@ -433,8 +438,9 @@ run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
   demur_json_end_object(json);
   demur_context_end_json(context, json);
   if (!context->json)
-    g_print("%zu images copied to %s, %u files left behind\n", result->n_written, words[1],
-            result->skipped->len);
+    g_print("%zu image%s copied to %s, %u file%s left behind\n", result->n_written,
+            demur_cli_s(result->n_written), words[1], result->skipped->len,
+            demur_cli_s(result->skipped->len));
   if (result->n_written > 0)
     return TRUE;
   g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,

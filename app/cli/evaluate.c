@@ -1,4 +1,5 @@
 /* demur evaluate --selector S.. --cohort C: all measures, baselines and trials. */
+#include "app/cli/counted.h"
 #include "app/cli/evaluate-options.h"
 
 #include <math.h>
@@ -141,9 +142,10 @@ print_groups(const DemurEvaluation *e) {
       continue;
     }
     if (group->patients_withheld)
-      g_print("  %s: %zu scans\n", value, group->n_scans);
+      g_print("  %s: %zu scan%s\n", value, group->n_scans, demur_cli_s(group->n_scans));
     else
-      g_print("  %s: %zu scans of %zu patients\n", value, group->n_scans, group->n_patients);
+      g_print("  %s: %zu scan%s of %zu patient%s\n", value, group->n_scans,
+              demur_cli_s(group->n_scans), group->n_patients, demur_cli_s(group->n_patients));
     print_group_methods(group);
   }
   for (size_t i = 0; i < e->n_group_averages; i++) {
@@ -166,9 +168,9 @@ print_hold_back(const DemurEvaluation *e) {
   for (size_t h = 0; h < e->n_hold_back; h++) {
     const DemurHoldBack *hold_back = &e->hold_back[h];
     g_print("Intervals of the risks that selector %s shows (95 %%, mean width %.3f): the number of "
-            "outcomes lies within at %zu of %zu sites of %d scans or more\n",
+            "outcomes lies within at %zu of %zu site%s of %d scans or more\n",
             hold_back->selector, hold_back->mean_width, hold_back->n_held, hold_back->n_sites,
-            DEMUR_SMALL_CELL);
+            demur_cli_s(hold_back->n_sites), DEMUR_SMALL_CELL);
     g_print(
         "  held back where the interval holds a decision threshold of %.4g%s, and others at that "
         "coverage\n"
@@ -190,9 +192,10 @@ print_audits(const DemurEvaluation *e) {
   if (e->n_audited_sites == 0)
     return;
   g_print(
-      "With the audits of %zu sites, on the scans that they did not label (%zu labels)\n"
+      "With the audits of %zu site%s, on the scans that they did not label (%zu label%s)\n"
       "  labels a site   in all    scans  site error   S-BCE_2  accepted: site error   S-BCE_2\n",
-      e->n_audited_sites, e->n_audit_labels);
+      e->n_audited_sites, demur_cli_s(e->n_audited_sites), e->n_audit_labels,
+      demur_cli_s(e->n_audit_labels));
   for (size_t p = 0; p < e->n_audit_curve; p++) {
     const DemurAuditCurvePoint *point = &e->audit_curve[p];
     g_print("  %13zu %8zu %8zu %11s %9s %21s %9s\n", point->labels, point->n_labels, point->n_scans,
@@ -242,9 +245,10 @@ tell_guarantees(const DemurEvaluating *evaluating, DemurJson *json, GError **err
         demur_json_end_object(json);
       } else if (n > 0) {
         g_print(
-            "Selector '%s' tuned to %g: no guarantee at %zu of these %zu sites, which are not in "
+            "Selector '%s' tuned to %g: no guarantee at %zu of these %zu site%s, which are not in "
             "its tuning split (`demur assess` gives each its coverage)\n",
-            evaluating->names[k], threshold->coverage, n, evaluating->evaluation->n_sites);
+            evaluating->names[k], threshold->coverage, n, evaluating->evaluation->n_sites,
+            demur_cli_s(evaluating->evaluation->n_sites));
       }
     }
   if (json != NULL)
@@ -298,10 +302,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, json);
     return TRUE;
   }
-  g_print("Cohort '%s', split '%s'%s%s: %zu scans of %zu patients at %zu sites, seed "
-          "%" G_GUINT64_FORMAT "\n",
-          e->cohort, e->split, e->simulated ? " (simulated data)" : "",
-          e->in_sample ? " (IN-SAMPLE)" : "", e->n_scans, e->n_patients, e->n_sites, e->seed);
+  g_print(
+      "Cohort '%s', split '%s'%s%s: %zu scan%s of %zu patient%s at %zu site%s, seed %" G_GUINT64_FORMAT
+      "\n",
+      e->cohort, e->split, e->simulated ? " (simulated data)" : "",
+      e->in_sample ? " (IN-SAMPLE)" : "", e->n_scans, demur_cli_s(e->n_scans), e->n_patients,
+      demur_cli_s(e->n_patients), e->n_sites, demur_cli_s(e->n_sites), e->seed);
   print_table(e);
   print_rejection(e);
   print_calibration(e);
@@ -309,10 +315,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   print_audits(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");
   if (e->n_sites < DEMUR_FEW_SITES)
-    g_print(
-        "  %zu sites, under %d: intervals resample the %s and say what holds at these sites; about "
-        "other hospitals nothing is decided\n",
-        e->n_sites, DEMUR_FEW_SITES, demur_unit_name(e->interval_unit));
+    g_print("  %zu site%s, under %d: intervals resample the %s and say what holds at these sites; "
+            "about other hospitals nothing is decided\n",
+            e->n_sites, demur_cli_s(e->n_sites), DEMUR_FEW_SITES,
+            demur_unit_name(e->interval_unit));
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
     if (c->against_kind != DEMUR_METHOD_CONFIDENCE && c->against_kind != DEMUR_METHOD_FULL)

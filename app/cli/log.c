@@ -1,6 +1,7 @@
 /* demur log: who did what. */
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "base/shown-text.h"
@@ -158,7 +159,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!context->json) {
     for (guint i = 0; i < events->len; i++)
       print_event(events->pdata[i]);
-    g_print("%u events; head %s\n", events->len, *head != '\0' ? head : "none");
+    g_print("%u event%s; head %s\n", events->len, demur_cli_s(events->len),
+            *head != '\0' ? head : "none");
     return TRUE;
   }
   DemurJson *json = demur_json_new();

@@ -1,6 +1,7 @@
 /* demur selector list / show / export / import / remove. */
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 
@@ -153,10 +154,12 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
           demur_selector_settings(s)->as_published ? "as published" : "not the published settings",
           demur_selector_cohort(s), facts->created);
   for (size_t p = 0; p < demur_selector_n_parts(s); p++)
-    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
+    g_print("  %-11s %zu scan%s of %zu patient%s at %zu site%s (%s)\n",
             demur_part_role_name(demur_selector_part(s, p)->role),
-            demur_selector_part(s, p)->n_scans, demur_selector_part(s, p)->n_patients,
-            demur_selector_part(s, p)->n_sites, demur_selector_part(s, p)->split);
+            demur_selector_part(s, p)->n_scans, demur_cli_s(demur_selector_part(s, p)->n_scans),
+            demur_selector_part(s, p)->n_patients,
+            demur_cli_s(demur_selector_part(s, p)->n_patients), demur_selector_part(s, p)->n_sites,
+            demur_cli_s(demur_selector_part(s, p)->n_sites), demur_selector_part(s, p)->split);
   g_print("  resample %s, features %s, %zu models, kept epochs", resample, features,
           demur_selector_n_models(s));
   for (size_t m = 0; m < demur_selector_n_models(s); m++)

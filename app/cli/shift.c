@@ -2,6 +2,7 @@
  * another mix of sites, scanners or patients. */
 #include <math.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -113,11 +114,12 @@ print_margins(const DemurMix *mix) {
 static void
 print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
   const DemurMix *mix = study->mix;
-  g_print("Selector '%s' (asked for coverage %g) on split '%s' of cohort '%s'%s: %zu scans, which "
-          "say as\nmuch of this mix as %.0f drawn from it would; the largest weight is %.1f.\n",
+  g_print("Selector '%s' (asked for coverage %g) on split '%s' of cohort '%s'%s: %zu scan%s, which "
+          "say as\n"
+          "much of this mix as %.0f drawn from it would; the largest weight is %.1f.\n",
           params->selector, study->coverage, study->split, params->cohort,
-          study->simulated ? " (simulated data)" : "", mix->n_scans, mix->n_effective,
-          mix->largest_weight);
+          study->simulated ? " (simulated data)" : "", mix->n_scans, demur_cli_s(mix->n_scans),
+          mix->n_effective, mix->largest_weight);
   print_margins(mix);
   g_print("\n%-30s %-26s %-26s %s\n", "", "present", "this mix", "change");
   for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
@@ -130,7 +132,8 @@ print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
   }
   if (mix->labels_withheld)
     g_print("Fewer than %d scans with a named value have the outcome, or don't (or a small number "
-            "could be\nhad from theirs): nothing that rests on outcomes is shown.\n",
+            "could be\n"
+            "had from theirs): nothing that rests on outcomes is shown.\n",
             DEMUR_SMALL_CELL);
   if (mix->n_used < mix->n_replicates)
     g_print("In %zu of %zu replicates a wanted value had no scan%s.\n",

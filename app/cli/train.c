@@ -1,6 +1,7 @@
 /* demur train SELECTOR --cohort C: Algorithm 1. */
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/shard-options.h"
 #include "base/error.h"
@@ -83,8 +84,9 @@ print_networks(const DemurSelector *selector, const DemurTrainingLog *log) {
   if (n == 0)
     return;
   const gboolean validated = demur_selector_part_of(selector, DEMUR_PART_VALIDATION) != NULL;
-  g_print("  target %s, %zu networks averaged, stopping %s\n",
+  g_print("  target %s, %zu network%s averaged, stopping %s\n",
           demur_target_name(demur_selector_settings(selector)->target), log->n_average,
+          demur_cli_s(log->n_average),
           demur_stopping_name(demur_selector_settings(selector)->stopping));
   for (size_t m = 0; m < n; m++) {
     const DemurTrainerResult *network = log->networks[m];
@@ -161,10 +163,15 @@ print_text(const char *name, const DemurTrained *trained) {
           name, demur_selector_is_simulated(selector) ? " (simulated data)" : "",
           demur_selector_seed(selector), n_updates, trained->seconds);
   for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
-    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
+    g_print("  %-11s %zu scan%s of %zu patient%s at %zu site%s (%s)\n",
             demur_part_role_name(demur_selector_part(selector, p)->role),
-            demur_selector_part(selector, p)->n_scans, demur_selector_part(selector, p)->n_patients,
-            demur_selector_part(selector, p)->n_sites, demur_selector_part(selector, p)->split);
+            demur_selector_part(selector, p)->n_scans,
+            demur_cli_s(demur_selector_part(selector, p)->n_scans),
+            demur_selector_part(selector, p)->n_patients,
+            demur_cli_s(demur_selector_part(selector, p)->n_patients),
+            demur_selector_part(selector, p)->n_sites,
+            demur_cli_s(demur_selector_part(selector, p)->n_sites),
+            demur_selector_part(selector, p)->split);
   g_print("  %s\n", log->validation_note);
   print_search(trained->search);
   g_print("  %s\n", log->recalibration_note);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -170,9 +171,10 @@ print_text(const DemurTuned *tuned) {
           tuned->cohort, tuned->simulated ? " (simulated data)" : "");
   for (guint i = 0; i < tuned->tunings->len; i++) {
     const DemurTuning *tuning = tuned->tunings->pdata[i];
-    g_print("coverage %-6g threshold %.6f, realised %.4f on %zu scans of %zu patients\n  %s\n",
+    g_print("coverage %-6g threshold %.6f, realised %.4f on %zu scan%s of %zu patient%s\n  %s\n",
             tuning->coverage, tuning->thresholds[0], tuning->realised, tuning->n_scans,
-            tuning->n_patients, tuning->sentence);
+            demur_cli_s(tuning->n_scans), tuning->n_patients, demur_cli_s(tuning->n_patients),
+            tuning->sentence);
   }
   g_print("%s\n", tuned->validation);
   demur_command_print_warnings(tuned->warnings);

@@ -1,4 +1,5 @@
 /* demur verify: workspace integrity and digests. */
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "tasks/verify.h"
@@ -33,9 +34,11 @@ print_text(const DemurSoundness *found) {
     const DemurCheck *check = found->checks->pdata[i];
     g_print("%s %s: %s\n", check->ok ? "ok   " : "WRONG", check->subject, check->message);
   }
-  g_print("%s: %zu cohorts, %zu selectors, %zu series, %zu scores, %zu verdicts\n",
+  g_print("%s: %zu cohort%s, %zu selector%s, %zu series, %zu score%s, %zu verdict%s\n",
           found->ok ? "The workspace is sound" : "The workspace is damaged", found->n_cohorts,
-          found->n_selectors, found->n_series, found->n_scores, found->n_verdicts);
+          demur_cli_s(found->n_cohorts), found->n_selectors, demur_cli_s(found->n_selectors),
+          found->n_series, found->n_scores, demur_cli_s(found->n_scores), found->n_verdicts,
+          demur_cli_s(found->n_verdicts));
 }
 
 static gboolean

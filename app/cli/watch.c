@@ -3,6 +3,7 @@
  * decides. */
 #include <string.h>
 
+#include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
 #include "base/error.h"
@@ -68,16 +69,19 @@ static void
 print_started(const DemurWatchStartParams *params, const DemurWatchStarted *started) {
   const char *at_least = params->site != NULL ? "at least " : ""; /* in tens */
   g_print("Watch %" G_GINT64_FORMAT
-          " over selector '%s' at %s%s%s%s begins. Reference: %s%zu patients "
-          "of %s, %s%zu of them with their outcome.\n",
+          " over selector '%s' at %s%s%s%s begins. Reference: %s%zu patient%s of %s, %s%zu of them "
+          "with their outcome.\n",
           started->id, params->selector, params->site != NULL ? "site '" : "every site",
           params->site != NULL ? params->site : "", params->site != NULL ? "'" : "",
           started->plan->simulated ? " (simulated data)" : "", at_least,
           demur_watch_told_reference(params->site, started->n_reference),
+          demur_cli_s(demur_watch_told_reference(params->site, started->n_reference)),
           params->cohort != NULL ? params->cohort : "those assessed so far", at_least,
           demur_watch_told_reference(params->site, started->plan->n_labelled));
   if (started->n_trained > 0)
-    g_print("%zu scans are of patients who made the selector and were left out.\n",
+    g_print(started->n_trained == 1
+                ? "%zu scan is of a patient who made the selector and was left out.\n"
+                : "%zu scans are of patients who made the selector and were left out.\n",
             started->n_trained);
   if (started->n_reference == 0)
     g_print("Nobody was assessed so far: the first patients to come are the reference, and what "
@@ -169,10 +173,11 @@ print_alarms(const DemurWatchState *state) {
 
 static void
 print_state(const DemurWatchState *state) {
-  g_print("Selector '%s', %s%s, watched since %s%s: %zu patients\n", state->record->selector,
+  g_print("Selector '%s', %s%s, watched since %s%s: %zu patient%s\n", state->record->selector,
           state->record->site != NULL ? "site " : "every site",
           state->record->site != NULL ? state->record->site : "", state->record->created,
-          state->plan->simulated ? " (simulated data)" : "", (size_t)state->patients->len);
+          state->plan->simulated ? " (simulated data)" : "", (size_t)state->patients->len,
+          demur_cli_s((size_t)state->patients->len));
   if (state->outdated)
     g_print(
         "The selector was trained anew or is gone: nothing new is seen; begin the watch anew.\n");
@@ -184,16 +189,19 @@ print_state(const DemurWatchState *state) {
             line->now, line->alarm ? "ALARM: " : "",
             line->change != NULL ? line->change : "of too few patients to be told");
     if (line->n_waiting > 0)
-      g_print("  %-13s %zu labels wait for those of patients who came before\n", "",
-              line->n_waiting);
+      g_print(line->n_waiting == 1
+                  ? "  %-13s %zu label waits for those of patients who came before\n"
+                  : "  %-13s %zu labels wait for those of patients who came before\n",
+              "", line->n_waiting);
   }
   g_print("An alarm is an e-value of %.0f.\n", state->result->limit);
   const size_t others = state->n_again + state->n_before + state->n_trained + state->n_gone;
   if (others > 0)
-    g_print("Of %zu scans %zu do not count: %zu again of the same patients, %zu of patients before "
-            "the watch, %zu of patients who made the selector, %zu taken out or not certain.\n",
-            state->n_scans, others, state->n_again, state->n_before, state->n_trained,
-            state->n_gone);
+    g_print(
+        "Of %zu scan%s %zu do not count: %zu again of the same patients, %zu of patients before "
+        "the watch, %zu of patients who made the selector, %zu taken out or not certain.\n",
+        state->n_scans, demur_cli_s(state->n_scans), others, state->n_again, state->n_before,
+        state->n_trained, state->n_gone);
   print_alarms(state);
 }
 
@@ -281,8 +289,9 @@ run_labels(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, json);
     return TRUE;
   }
-  g_print("%zu labels kept, %zu patients will have none, %zu rows say nothing yet.\n", labelled.n,
-          labelled.n_censored, labelled.n_empty);
+  g_print("%zu label%s kept, %zu patient%s will have none, rows that say nothing yet: %zu.\n",
+          labelled.n, demur_cli_s(labelled.n), labelled.n_censored,
+          demur_cli_s(labelled.n_censored), labelled.n_empty);
   demur_noticed_print(labelled.noticed);
   for (guint i = 0; i < states->len; i++)
     print_alarms(states->pdata[i]);

@@ -381,10 +381,9 @@ chart_describe(gconstpointer data) {
   }
   g_string_append_c(text, '.');
   if (has_decision(chart)) {
-    g_autofree char *accepted = demur_text_count(chart->n_accepted),
+    g_autofree char *accepted = demur_text_counted(chart->n_accepted, "scan", "scans"),
                     *refused = demur_text_count(chart->n_refused);
-    g_string_append_printf(text, " %s: %s scans; refused: %s.", chart->accepted_label, accepted,
-                           refused);
+    g_string_append_printf(text, " %s: %s; refused: %s.", chart->accepted_label, accepted, refused);
   }
   return g_string_free(text, FALSE);
 }

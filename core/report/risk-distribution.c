@@ -75,8 +75,9 @@ chart_describe(gconstpointer data) {
     g_string_append_printf(text, " %s:", row->title);
     for (size_t p = 0; p < row->n_panels; p++) {
       g_autofree char *median = demur_text_decimal(median_of(row, &row->panels[p]), 2);
-      g_string_append_printf(text, "%s %s %zu scans, median about %s", p > 0 ? ";" : "",
-                             row->panels[p].label, row->panels[p].n_accepted, median);
+      g_autofree char *scans = demur_text_counted(row->panels[p].n_accepted, "scan", "scans");
+      g_string_append_printf(text, "%s %s %s, median about %s", p > 0 ? ";" : "",
+                             row->panels[p].label, scans, median);
     }
     g_string_append_c(text, '.');
   }

@@ -73,8 +73,8 @@ add_finding(DemurPages *p, const DemurReportAcceptance *a) {
   else
     demur_section_text(
         p, DEMUR_TEXT_BODY,
-        "By %s the outcome of %zu patients was known, %zu of them had it: O:E is %s.", looked,
-        a->n_labels, a->n_events, ratio);
+        "By %s the outcome of %zu patient%s was known, %zu of them had it: O:E is %s.", looked,
+        a->n_labels, a->n_labels == 1 ? "" : "s", a->n_events, ratio);
 }
 
 static void
@@ -153,7 +153,8 @@ change_words(const DemurReportSignal *s) {
     return g_strstrip(g_strdup(*change == ':' ? change + 1 : change));
   }
   if (s->n_waiting > 0)
-    return g_strdup_printf("%zu outcomes wait for those of earlier patients", s->n_waiting);
+    return g_strdup_printf("%zu outcome%s for those of earlier patients", s->n_waiting,
+                           s->n_waiting == 1 ? " waits" : "s wait");
   return g_strdup(s->alarm ? "of too few patients to be told" : "");
 }
 

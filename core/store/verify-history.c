@@ -188,8 +188,9 @@ walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
   }
   if (history->n_faults == before) {
     const DemurFinding finding = {TRUE, g_strdup("log"),
-                                  g_strdup_printf("%u events, the chain holds, head %.12s",
-                                                  events->len, *previous != '\0' ? previous : "-")};
+                                  g_strdup_printf("%u event%s, the chain holds, head %.12s",
+                                                  events->len, events->len == 1 ? "" : "s",
+                                                  *previous != '\0' ? previous : "-")};
     g_array_append_val(history->findings, finding);
   }
   return TRUE;

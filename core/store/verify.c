@@ -98,7 +98,9 @@ check_cohorts(DemurWorkspace *workspace, const DemurProgress *progress, GArray *
                     *before = demur_cohort_digest(cohort, NULL, 0);
     if (strcmp(digest, summary->digest) == 0 || strcmp(before, summary->digest) == 0)
       add(findings, TRUE, subject,
-          g_strdup_printf("%zu scans, digest %.12s as saved", summary->n_scans, summary->digest));
+          g_strdup_printf(summary->n_scans == 1 ? "%zu scan, digest %.12s as saved"
+                                                : "%zu scans, digest %.12s as saved",
+                          summary->n_scans, summary->digest));
     else
       add(findings, FALSE, subject,
           g_strdup("its scans are not what was saved; bring back a copy of the workspace, or "

@@ -199,10 +199,11 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gin
                "%s%s%s%s%s", series->manufacturer ? series->manufacturer : "maker not recorded",
                series->model_name ? " " : "", series->model_name ? series->model_name : "",
                series->kernel ? ", kernel " : "", series->kernel ? series->kernel : ""));
+  g_autofree char *slices = demur_text_counted(series->n_slices, "slice", "slices");
   add_fact(page, facts, "Series",
            isfinite(series->spacing_mm)
-               ? g_strdup_printf("%zu slices, %.4g mm apart", series->n_slices, series->spacing_mm)
-               : g_strdup_printf("%zu slices", series->n_slices));
+               ? g_strdup_printf("%s, %.4g mm apart", slices, series->spacing_mm)
+               : g_strdup(slices));
   add_fact(page, facts, "Site", g_strdup(series->site));
   page->input.created = own(page, g_strdup(series->updated));
   page->input.simulated |= series->simulated;

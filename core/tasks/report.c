@@ -352,9 +352,11 @@ describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
   g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
   for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
     const DemurSelectorPart *part = demur_selector_part(s, p);
+    g_autofree char *scans = demur_text_counted(part->n_scans, "scan", "scans"),
+                    *patients = demur_text_counted(part->n_patients, "patient", "patients"),
+                    *sites = demur_text_counted(part->n_sites, "site", "sites");
     char *text =
-        own(report, g_strdup_printf("%s, %zu scans of %zu patients at %zu sites", part->split,
-                                    part->n_scans, part->n_patients, part->n_sites));
+        own(report, g_strdup_printf("%s, %s of %s at %s", part->split, scans, patients, sites));
     add_pair(report, pairs, demur_part_role_name(part->role), g_strdup(text));
     if (part->role == DEMUR_PART_REFERENCE) {
       facts->reference_set = text;

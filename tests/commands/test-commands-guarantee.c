@@ -205,7 +205,7 @@ test_evaluate_says_where_nothing_is_guaranteed(void) {
   }
   g_autoptr(Run) text =
       run_line(sandbox, "evaluate --selector s --cohort sim --bootstrap 50 --resamples 2 --quiet");
-  assert_says(text->out, "tuned to 0.7: no guarantee at 1 of these 1 sites");
+  assert_says(text->out, "tuned to 0.7: no guarantee at 1 of these 1 site,");
 }
 
 /* The plan's table with every label the same. */

@@ -1543,6 +1543,73 @@ def the_action_of_a_card_leads_to_another_state():
     app.quit()
 
 
+def exported(workspace, scan_id, *words):
+    """The verdict of the scan as `demur export` tells it."""
+    out = path("out.json")
+    demur(workspace, "export", out, *words)
+    verdicts = {v["scan_id"]: v for v in json.load(open(out, encoding="utf-8"))["verdicts"]}
+    os.remove(out)
+    return verdicts[scan_id]
+
+
+def shows_no_risk(app):
+    return not any("risk in" in t or "Accepted: the risk" in t or "Revealed: " in t for t in app.texts())
+
+
+def siblings_of_a_changed_threshold():
+    """Right value: `demur export` beside the window: a verdict of a cohort's scan ends with an audit of its site and with its cohort,
+    and holds again once assessed; of a cohort that is gone nothing is shown."""
+    workspace, assessed = cohort_workspace()
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "accepted")
+    whole, table = path("small.csv"), path("audit.csv")
+    demur(workspace, "cohort", "export", "small", whole)
+    lines = open(whole, encoding="utf-8").read().splitlines(keepends=True)
+    site = next(row["site"] for row in csv.DictReader(lines) if row["scan_id"] == one["scan_id"])
+    demur(workspace, "audit", "plan", "first", "--cohort", "small", "--site", site, "--scans", "40", "--output", table)
+    rows = list(csv.DictReader(open(table, encoding="utf-8")))
+    with open(table, "w", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "label": i % 2} for i, row in enumerate(rows))
+    app = Workstation(workspace)
+    open_scan(app, one["scan_id"])
+    app.wait_text("Accepted: the risk is shown")
+
+    def has_ended(why):
+        app.activate("win.reload")
+        app.wait_text(why)
+        app.wait_text("Assess again")
+        assert shows_no_risk(app) and exported(workspace, one["scan_id"], "--cohort", "small")["risk"] is None, why
+        app.keys("a", "Return")
+        assert not sqlite3.connect(workspace).execute("SELECT 1 FROM review WHERE kind <> 'reveal'").fetchall(), why
+
+    def holds_again():
+        app.do("push button", "Assess again")
+        app.wait_no_text("Out of date: assess again")
+        now = exported(workspace, one["scan_id"], "--cohort", "small")
+        assert now["state"] == "current", now
+        app.wait_text("Accepted: the risk is shown" if now["verdict"] == "accepted" else "Risk held back")
+        return now
+
+    # The site is audited.
+    demur(workspace, "audit", "apply", "first", table)
+    has_ended("the site was audited")
+    holds_again()
+    # The cohort is another one under the same name: one scan less of another patient.
+    with open(whole, "w", encoding="utf-8") as out:
+        out.writelines(lines[:-1] if one["scan_id"] not in lines[-1] else lines[:-2] + lines[-1:])
+    demur(workspace, "cohort", "remove", "small", "--force")
+    app.activate("win.reload")
+    app.wait_text("No case is open")
+    assert shows_no_risk(app)
+    demur(workspace, "cohort", "import", "small", whole, "--model", "simulated-cnn")
+    app.activate("win.reload")
+    open_scan(app, one["scan_id"])
+    has_ended("the cohort was replaced")
+    holds_again()
+    app.quit()
+
+
 def a_patient_imported_by_mistake_is_taken_out():
     """Right value: `demur dicom list` and `demur log` behind it: what leaves is what `demur dicom remove --dry-run` said, by the
     user of the window; the scan of the other patient stays as it was."""
