@@ -272,26 +272,32 @@ class Workstation:
         self.pointer(x + width // 2, y + height // 2)
         subprocess.run(["xdotool", "click", "1"], check=True)
 
+    def answer(self, title, file, key):
+        """Answers the dialog of that title that asks for a file: the key leads to its entry, its own button ends it.
+
+        No Enter is sent, which the entry takes for itself while it reads the folder, and which hits the window behind once
+        the dialog is gone: the button is pressed once, when the entry holds the name.
+        """
+        windows = lambda: [Node(*child) for child in self.application.call("Accessible", "GetChildren")[0]]
+        there = lambda: next((window for window in windows() if window.live_name() == title), None)
+        dialog = wait_for(there, title)
+        inside = lambda role, is_it: next((node for node in read(dialog) if node.role == role and is_it(node)), None)
+        self.keys(key, window=title)
+        subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
+        wait_for(lambda: inside("text", lambda node: (node.text() or "").startswith(file)), f"{file} in the entry of {title}")
+        button = wait_for(lambda: inside("push button", lambda node: node.name in ("_Open Open", "_Save Save")), "its button")
+        wait_for(button.sensitive, f"{button.name} to be possible")
+        answered = button.call("Action", "DoAction", GLib.Variant("(i)", (0,)))
+        assert answered and answered[0], f"{button.name} of {title} does nothing"
+        wait_for(lambda: there() is None, f"{title} to be gone")
+
     def save_as(self, title, file):
         """Answers the file dialog of that title."""
-        wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
-                                        capture_output=True).stdout, title)
-        self.keys("ctrl+a", window=title)
-        subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
-        self.keys("Return", window=title)
+        self.answer(title, file, "ctrl+a")
 
     def choose(self, title, file):
         """Answers the dialog of that title that asks for a file or a folder: by its location entry."""
-        dialog = lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
-                                        capture_output=True).stdout
-        wait_for(dialog, title)
-        self.keys("ctrl+l", window=title)
-        subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
-
-        def gone():  # the entry takes Enter for itself while it reads the folder
-            self.keys("Return", window=title)
-            return not dialog()
-        wait_for(gone, f"{title} to be answered")
+        self.answer(title, file, "ctrl+l")
 
     def drag_in(self, source, *files):
         """Drags files from another program's window and drops them in the middle of this one."""
