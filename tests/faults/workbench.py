@@ -479,7 +479,7 @@ def read_rows(path):
             # that, and the folder of a run.
             kept = [at for at, column in enumerate(rows.description)
                     if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
-            texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
+            texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+(-again)?\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
                                           for at in kept], 2) for row in rows)
             found[table] = hashlib.sha256(b"".join(texts)).hexdigest()
         return found
