@@ -11,6 +11,7 @@
 #include "store/audits.h"
 #include "store/connection.h"
 #include "store/events.h"
+#include "store/selector-key.h"
 
 gint64
 demur_store_selector_id(DemurWorkspace *workspace, const char *name, GError **error) {
@@ -102,17 +103,20 @@ require(DemurWorkspace *workspace, const char *name, GError **error) {
 
 static gboolean
 insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **error) {
+  g_autofree char *document = demur_store_document_keyed(workspace, record->document, error);
+  if (document == NULL)
+    return FALSE;
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
-      " history, validation, simulated, created, horizon_years)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " history, validation, simulated, created, horizon_years, keyed)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
       error);
   if (statement == NULL)
     return FALSE;
   g_autofree char *checksum = sha256(record->document);
   demur_store_bind_text(statement, 1, record->name);
-  demur_store_bind_text(statement, 2, record->document);
+  demur_store_bind_text(statement, 2, document);
   demur_store_bind_text(statement, 3, checksum);
   demur_store_bind_text(statement, 4, record->digest);
   demur_store_bind_text(statement, 5, record->cohort);
@@ -264,7 +268,8 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   if (!require(workspace, name, error))
     return NULL;
   sqlite3_stmt *statement = demur_store_statement(
-      workspace, SELECT_SELECTOR ", document, document_sha256 FROM selector WHERE name = ?", error);
+      workspace, SELECT_SELECTOR ", document, document_sha256, keyed FROM selector WHERE name = ?",
+      error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, name);
@@ -278,7 +283,15 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   g_autoptr(DemurSelectorRecord) record = read_selector(statement);
   record->document = demur_store_text(statement, 10);
   g_autofree char *kept = demur_store_text(statement, 11);
+  const gboolean keyed = sqlite3_column_int(statement, 12) != 0;
   sqlite3_reset(statement);
+  if (keyed) {
+    char *document = demur_store_document_unkeyed(workspace, record->document, error);
+    g_free(record->document);
+    record->document = document;
+    if (document == NULL)
+      return NULL;
+  }
   g_autofree char *now = sha256(record->document);
   if (strcmp(kept, now) != 0) {
     demur_error_set(error, DEMUR_ERROR_STORE,

@@ -15,6 +15,7 @@
 #include "store/events.h"
 #include "store/opening.h"
 #include "store/schema.h"
+#include "store/selector-key.h"
 
 /* How long a writer waits for another one, where nobody is told of it and where someone is. */
 #define WAIT_STEP_MS 50
@@ -454,6 +455,10 @@ migrate(DemurWorkspace *workspace, GError **error) {
     ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
   if (ok && version > 0 && version < DEMUR_STORE_FIRST_LOG)
     ok = demur_store_adopt(workspace, error);
+  /* What the hashes were before is not left in pages that are free now. */
+  if (ok && version < DEMUR_STORE_FIRST_KEY)
+    ok = execute(workspace, "PRAGMA secure_delete = ON", "bringing the schema up to date", error) &&
+         demur_store_key_selectors(workspace, error);
   if (ok && version < demur_store_version) {
     g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", demur_store_version);
     ok = execute(workspace, sql, "bringing the schema up to date", error);

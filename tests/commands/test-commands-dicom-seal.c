@@ -81,6 +81,8 @@ static const struct {
     {"score", "SELECT 'score:' || scan_id || '|' || model FROM score WHERE %s"},
     {"score_run", "SELECT 'run:' || id FROM score_run WHERE %s"},
     {"selector", "SELECT 'selector:' || name FROM selector WHERE %s"},
+    {"selector_key", "SELECT 'selector ' || name FROM selector"
+                     " WHERE (SELECT count(*) FROM selector_key WHERE %s) > 0"},
     {"series", "SELECT 'series:' || scan_id FROM series WHERE %s"},
     {"series_file", "SELECT 'series:' || scan_id FROM series WHERE id ="
                     " (SELECT series_id FROM series_file WHERE %s)"},

@@ -3,6 +3,7 @@
  * prints and the labels of `cohort export`, by the formulas of the paper (Eq. quantile, equal-mass
  * S-BCE). */
 #include "commands.h"
+#include "store/selectors.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -287,9 +288,9 @@ test_selector_file_goes_out_and_in(void) {
   assert_says(half->err, "cut.json");
 }
 
-/* The document that the workspace holds of a selector (owned). */
+/* The document of a selector as it is kept, its hashes under the workspace's key (owned). */
 static char *
-document_of(const Sandbox *sandbox, const char *selector) {
+kept_document_of(const Sandbox *sandbox, const char *selector) {
   sqlite3 *database = NULL;
   sqlite3_stmt *statement = NULL;
   g_assert_cmpint(sqlite3_open_v2(sandbox->workspace, &database, SQLITE_OPEN_READONLY, NULL), ==,
@@ -303,6 +304,18 @@ document_of(const Sandbox *sandbox, const char *selector) {
   sqlite3_finalize(statement);
   sqlite3_close(database);
   return document;
+}
+
+/* The document of a selector (owned). */
+static char *
+document_of(const Sandbox *sandbox, const char *selector) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWorkspace) workspace =
+      demur_workspace_open(sandbox->workspace, DEMUR_WORKSPACE_READ_ONLY, &error);
+  g_assert_no_error(error);
+  g_autoptr(DemurSelectorRecord) record = demur_selectors_load(workspace, selector, &error);
+  g_assert_no_error(error);
+  return g_steal_pointer(&record->document);
 }
 
 /* Every eight bytes in a row that its base64 members hold, as a set. */
@@ -362,6 +375,15 @@ test_exported_file_names_nobody(void) {
                  {NULL, "reference_hashes", FALSE},
                  {"outlier", "reference", TRUE},
                  {"training_scans", "scores", TRUE}};
+  /* Nor does the row that the workspace keeps: its hashes are under a key that lies elsewhere. */
+  g_autofree char *kept = kept_document_of(sandbox, "s");
+  g_assert_cmpuint(strlen(kept), ==, strlen(document));
+  g_autoptr(GHashTable) kept_words = words_of(kept);
+  for (size_t i = 0; i < 2; i++) {
+    guint n;
+    g_assert_cmpuint(count_words(kept_words, own, secrets[i].member, &n), ==, 0);
+    g_assert_cmpuint(n, >, 100);
+  }
   static const char *const exports[][2] = {
       {NULL, NULL}, {"plain.json", NULL}, {"full.json", "--with-reference"}};
   for (size_t e = 0; e < G_N_ELEMENTS(exports); e++) {

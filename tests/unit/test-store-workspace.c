@@ -16,6 +16,7 @@
 #include "store/adopt.h"
 #include "store/events.h"
 #include "store/schema.h"
+#include "store/selector-key.h"
 #include "store/scores.h"
 #include "store/audits.h"
 #include "store/selectors.h"
@@ -945,6 +946,44 @@ test_log_begins_with_what_was_there(void) {
   }
 }
 
+/* A selector of before the key: its hashes are kept by the key once the workspace was opened, the
+ * document is what it was, and verify finds nothing. One that was changed before stays as it is. */
+static void
+test_hashes_come_under_a_key(void) {
+  static const char document[] = "{\n \"patient_hashes\": \"AQAAAAAAAAACAAAAAAAAAA==\"\n}\n";
+  for (int changed = 0; changed < 2; changed++) {
+    remove_workspace();
+    for (int m = 0; m < DEMUR_STORE_FIRST_KEY - 1; m++)
+      raw_run(demur_store_migrations[m]);
+    g_autofree char *sha =
+        changed ? g_strdup("x") : g_compute_checksum_for_string(G_CHECKSUM_SHA256, document, -1);
+    g_autofree char *rows = g_strdup_printf(
+        "PRAGMA application_id = %d; PRAGMA user_version = %d;"
+        "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest,"
+        " model, simulated, created) VALUES ('s', '%s', '%s', 'd', 'c', 'r', 'm', 0, '2022');",
+        DEMUR_STORE_APPLICATION_ID, DEMUR_STORE_FIRST_KEY - 1, document, sha);
+    raw_run(rows);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(DemurSelectorRecord) record = demur_selectors_load(workspace, "s", &error);
+    g_assert_cmpint(
+        raw_number("SELECT count(*) FROM selector WHERE document LIKE '%AQAAAAAAAAACAA%'"), ==,
+        changed);
+    g_assert_cmpint(raw_number("SELECT count(*) FROM selector_key WHERE length(key) = 64"), ==, 1);
+    g_assert_cmpint(raw_number("SELECT count(*) FROM event WHERE details = '{\"keyed\": true}'"),
+                    ==, !changed);
+    if (changed) {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+      continue;
+    }
+    g_assert_no_error(error);
+    g_assert_cmpstr(record->document, ==, document);
+    g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(verification->ok);
+  }
+}
+
 static void
 each(const char *name, void (*func)(void)) {
   g_autofree char *test = g_strconcat("/store/workspace/", name, NULL);
@@ -968,6 +1007,7 @@ FRESH(test_exclusions_round_trip)
 FRESH(test_older_workspace_is_migrated)
 FRESH(test_each_older_workspace_is_migrated)
 FRESH(test_log_begins_with_what_was_there)
+FRESH(test_hashes_come_under_a_key)
 FRESH(test_verdict_history)
 FRESH(test_series_and_scores)
 FRESH(test_transactions_nest)
@@ -990,6 +1030,7 @@ main(int argc, char **argv) {
   each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
   each("each-older-workspace-is-migrated", fresh_test_each_older_workspace_is_migrated);
   each("log-begins-with-what-was-there", fresh_test_log_begins_with_what_was_there);
+  each("hashes-come-under-a-key", fresh_test_hashes_come_under_a_key);
   each("verdict-history", fresh_test_verdict_history);
   each("series-and-scores", fresh_test_series_and_scores);
   each("transactions-nest", fresh_test_transactions_nest);

@@ -1,0 +1,111 @@
+#include "selector/keyed-hashes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sha256.h"
+
+#define ROUNDS 6u
+
+typedef struct {
+  const char *opening; /* of the member, as the document's writer lays it out at the top level */
+  gboolean ascending;  /* else in the order of something else */
+} Member;
+
+static const Member members[] = {{"\n \"patient_hashes\": \"", TRUE},
+                                 {"\n \"reference_hashes\": \"", FALSE}};
+
+static guint32
+round_of(const guint8 *key, guint8 number, guint32 half) {
+  guint8 block[DEMUR_HASH_KEY_BYTES + 5], digest[DEMUR_SHA256_BYTES];
+  memcpy(block, key, DEMUR_HASH_KEY_BYTES);
+  block[DEMUR_HASH_KEY_BYTES] = number;
+  const guint32 little = GUINT32_TO_LE(half);
+  memcpy(block + DEMUR_HASH_KEY_BYTES + 1, &little, sizeof little);
+  g_auto(DemurSha256) sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, block, sizeof block);
+  demur_sha256_finish(&sha, digest);
+  guint32 bits;
+  memcpy(&bits, digest, sizeof bits);
+  return GUINT32_FROM_LE(bits);
+}
+
+static guint64
+permute(guint64 hash, const guint8 *key, gboolean back) {
+  guint32 left = (guint32)(hash >> 32), right = (guint32)hash;
+  for (guint8 i = 0; i < ROUNDS; i++) {
+    if (back) {
+      const guint32 half = right ^ round_of(key, (guint8)(ROUNDS - 1 - i), left);
+      right = left;
+      left = half;
+    } else {
+      const guint32 half = left ^ round_of(key, i, right);
+      left = right;
+      right = half;
+    }
+  }
+  return (guint64)left << 32 | right;
+}
+
+static int
+compare(const void *a, const void *b) {
+  const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The hashes of one member, written anew at the end of text. */
+static void
+append_hashes(GString *text, const char *base64, size_t length, gboolean ascending,
+              const guint8 *key, gboolean back) {
+  g_autofree char *one = g_strndup(base64, length);
+  gsize n_bytes;
+  g_autofree guchar *bytes = g_base64_decode(one, &n_bytes);
+  const size_t n = n_bytes / sizeof(guint64);
+  g_autofree guint64 *hashes = g_new(guint64, n + 1);
+  if (n_bytes > 0)
+    memcpy(hashes, bytes, n * sizeof *hashes);
+  for (size_t i = 0; i < n; i++)
+    hashes[i] = permute(hashes[i], key, back);
+  if (ascending)
+    qsort(hashes, n, sizeof *hashes, compare);
+  g_autofree char *again = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);
+  g_string_append(text, strlen(again) == length ? again : one);
+}
+
+static char *
+rewrite(const char *document, const guint8 *key, gboolean back) {
+  GString *text = g_string_sized_new(strlen(document) + 1);
+  const char *from = document;
+  while (from != NULL) {
+    const char *next = NULL; /* the first member from here on */
+    const Member *member = NULL;
+    for (size_t m = 0; m < G_N_ELEMENTS(members); m++) {
+      const char *found = strstr(from, members[m].opening);
+      if (found != NULL && (next == NULL || found < next)) {
+        next = found;
+        member = &members[m];
+      }
+    }
+    const char *begin = next != NULL ? next + strlen(member->opening) : NULL;
+    const char *end = begin != NULL ? strchr(begin, '"') : NULL;
+    if (end == NULL) {
+      g_string_append(text, from);
+      break;
+    }
+    g_string_append_len(text, from, begin - from);
+    append_hashes(text, begin, (size_t)(end - begin), member->ascending, key, back);
+    from = end;
+  }
+  return g_string_free(text, FALSE);
+}
+
+char *
+demur_selector_document_keyed(const char *document, const guint8 *key) {
+  return rewrite(document, key, FALSE);
+}
+
+char *
+demur_selector_document_unkeyed(const char *document, const guint8 *key) {
+  return rewrite(document, key, TRUE);
+}
