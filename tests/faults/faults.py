@@ -158,10 +158,10 @@ def differs(rows, reference):
     return [table for table in sorted(set(rows) | set(reference)) if rows.get(table) != reference.get(table)]
 
 
-# What goes into the workspace step by step, each step whole (of a family of horizons each selector); every other command is one
-# transaction. A training keeps how far it came (CHECKPOINT), and the rest is one.
+# What goes into the workspace step by step, each step whole (of a family of horizons each selector and threshold); every other command is
+# one transaction. A training keeps how far it came (CHECKPOINT), and the rest is one.
 CHECKPOINT = ("w.demur", "checkpoint")
-IN_STEPS = {"assess", "train horizons", "validate", "scores run", "dicom receive", "a new workspace", *DEMO}
+IN_STEPS = {"assess", "train horizons", "tune horizons", "validate", "scores run", "dicom receive", "a new workspace", *DEMO}
 
 
 def check(bench, name, status, after, before, reference):

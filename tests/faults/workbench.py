@@ -426,7 +426,7 @@ def files_of(folder, digest=None):
             relative = os.path.relpath(full, folder)
             if is_part(relative):
                 found[relative] = "unfinished"
-            elif not re.search(r"\.demur(-wal|-shm)?$", name) and "/.journal/" not in "/" + relative:
+            elif not re.search(r"\.demur(-wal|-shm|-journal)?$", name) and "/.journal/" not in "/" + relative:
                 found[relative] = digest(relative) if digest else digest_of(full)
     return found
 
