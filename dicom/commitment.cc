@@ -5,6 +5,7 @@
 #include "dicom/object-folder.h"
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
 
@@ -115,9 +116,9 @@ commit(const DemurPeer &peer, const CommitmentMessage &message, DemurCommitment 
   char code[32];
   g_snprintf(code, sizeof code, "status 0x%04X", status);
   return taken ? TRUE
-               : demur_network_fail(error, "the archive takes no question for storage commitment",
-                                    condition.bad() ? demur_condition_words(condition).c_str()
-                                                    : code);
+               : demur_network_fail(
+                     error, N_("the archive takes no question for storage commitment"),
+                     condition.bad() ? demur_condition_words(condition).c_str() : code);
 }
 
 } // namespace

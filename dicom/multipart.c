@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/translate.h"
 
 typedef enum {
   BEFORE, /* the first boundary */
@@ -115,7 +116,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
       return TRUE;
     }
     *more = FALSE;
-    return m->kept->len <= DEMUR_MULTIPART_MAX_HEAD || fail(m, error, "no boundary is there");
+    return m->kept->len <= DEMUR_MULTIPART_MAX_HEAD || fail(m, error, N_("no boundary is there"));
   case MARK:
     if (m->kept->len < 2) {
       *more = FALSE;
@@ -126,7 +127,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
     else if (memcmp(m->kept->data, "\r\n", 2) == 0)
       m->state = HEAD;
     else
-      return fail(m, error, "a boundary is followed by neither a part nor the end");
+      return fail(m, error, N_("a boundary is followed by neither a part nor the end"));
     /* The line's end may be the beginning of the empty line behind no headers. */
     if (m->state == BEHIND)
       take(m, 2);
@@ -138,12 +139,13 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
       return TRUE;
     }
     *more = FALSE;
-    return m->kept->len <= DEMUR_MULTIPART_MAX_HEAD || fail(m, error, "a part's head has no end");
+    return m->kept->len <= DEMUR_MULTIPART_MAX_HEAD ||
+           fail(m, error, N_("a part's head has no end"));
   case BODY:
     if (find(m, m->mark, m->n_mark, &at)) {
       const size_t n = at >= 2 ? at - 2 : 0;
       if (n > m->max_part)
-        return fail(m, error, "a part is too large");
+        return fail(m, error, N_("a part is too large"));
       if (!m->func(m->kept->data + 2, n, m->data, error))
         return FALSE;
       take(m, at + m->n_mark);
@@ -151,7 +153,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
       return TRUE;
     }
     *more = FALSE;
-    return m->kept->len <= m->max_part + m->n_mark || fail(m, error, "a part is too large");
+    return m->kept->len <= m->max_part + m->n_mark || fail(m, error, N_("a part is too large"));
   case BEHIND:
     take(m, m->kept->len);
     *more = FALSE;
@@ -163,7 +165,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
 gboolean
 demur_multipart_feed(DemurMultipart *m, const guint8 *bytes, size_t n, GError **error) {
   if (n > G_MAXUINT - m->kept->len - 1)
-    return fail(m, error, "too much at once");
+    return fail(m, error, N_("too much at once"));
   g_byte_array_append(m->kept, bytes, (guint)n);
   gboolean more = TRUE;
   while (more)
@@ -174,5 +176,5 @@ demur_multipart_feed(DemurMultipart *m, const guint8 *bytes, size_t n, GError **
 
 gboolean
 demur_multipart_end(const DemurMultipart *m, GError **error) {
-  return m->state == BEHIND || fail(m, error, "it ends before its closing boundary");
+  return m->state == BEHIND || fail(m, error, N_("it ends before its closing boundary"));
 }

@@ -5,6 +5,7 @@
 #include "dicom/object-folder.h"
 
 #include "base/error.h"
+#include "base/translate.h"
 
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmnet/diutil.h>
@@ -28,7 +29,7 @@ public:
     const T_ASC_PresentationContextID context =
         findPresentationContextID(UID_GETStudyRootQueryRetrieveInformationModel, "");
     if (context == 0)
-      return demur_network_fail(error, "the archive", "it knows no C-GET: use C-MOVE");
+      return demur_network_fail(error, N_("the archive"), N_("it knows no C-GET: use C-MOVE"));
     OFCondition condition = ask(context);
     bool last = false;
     while (condition.good() && !last) {
@@ -40,7 +41,7 @@ public:
     }
     if (condition.bad()) {
       abortAssociation();
-      return demur_network_fail(error, "the archive broke off",
+      return demur_network_fail(error, N_("the archive broke off"),
                                 demur_condition_words(condition).c_str());
     }
     // A list of what failed may follow: nobody needs it.
@@ -53,7 +54,7 @@ public:
     char code[96];
     g_snprintf(code, sizeof code, "status 0x%04X, %zu objects came, %u not", status_,
                got_.n_objects + got_.n_known, got_.n_failed);
-    return demur_network_fail(error, "the archive did not send all of it", code);
+    return demur_network_fail(error, N_("the archive did not send all of it"), code);
   }
 
 private:

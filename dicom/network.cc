@@ -1,5 +1,6 @@
 #include "dicom/dataset-pixels.hh"
 #include "base/error.h"
+#include "base/translate.h"
 #include "dicom/network.h"
 #include "dicom/charset.h"
 #include "dicom/files.h"
@@ -37,7 +38,7 @@ echo(const DemurPeer &peer, GError **error) {
   const OFCondition condition = scu.sendECHORequest(0);
   scu.releaseAssociation();
   return condition.good() ? TRUE
-                          : demur_network_fail(error, "no answer to the echo",
+                          : demur_network_fail(error, N_("no answer to the echo"),
                                                demur_condition_words(condition).c_str());
 }
 
@@ -200,8 +201,8 @@ send(const DemurPeer &peer, const char *const *paths, const DemurProgress *progr
     return TRUE;
   if (contexts.size() > max_contexts)
     return demur_network_fail(
-        error, "too many kinds of objects for one association",
-        "send fewer at once (at most 128 pairs of SOP class and transfer syntax)");
+        error, N_("too many kinds of objects for one association"),
+        N_("send fewer at once (at most 128 pairs of SOP class and transfer syntax)"));
   Scu scu;
   demur_scu_set_up(scu, peer);
   for (const auto &context : contexts) {
@@ -311,7 +312,7 @@ find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
   g_ptr_array_unref(list);
   char code[32];
   g_snprintf(code, sizeof code, "status 0x%04X", last);
-  demur_network_fail(error, "the query was not answered",
+  demur_network_fail(error, N_("the query was not answered"),
                      condition.bad() ? demur_condition_words(condition).c_str() : code);
   return nullptr;
 }
@@ -350,7 +351,7 @@ move(const DemurPeer &peer, const char *destination, const char *study_uid, cons
   char code[96];
   g_snprintf(code, sizeof code, "status 0x%04X, %u objects moved, %u not", last, moved.n_completed,
              moved.n_failed);
-  return demur_network_fail(error, "the archive did not move all of it",
+  return demur_network_fail(error, N_("the archive did not move all of it"),
                             condition.bad() ? demur_condition_words(condition).c_str() : code);
 }
 

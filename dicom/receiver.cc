@@ -45,6 +45,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "base/file-output.h"
 
 namespace {
@@ -894,7 +895,7 @@ serve(const DemurReceiver &receiver, Shared &shared, size_t &n_missing,
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     close(socket);
-    return demur_network_fail(error, "the server can't start", g_strerror(errno));
+    return demur_network_fail(error, N_("the server can't start"), g_strerror(errno));
   }
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
@@ -918,7 +919,8 @@ serve(const DemurReceiver &receiver, Shared &shared, size_t &n_missing,
       ;
   }
   close(ends[0]);
-  return good ? TRUE : demur_network_fail(error, "the server ended", "its listener is gone");
+  return good ? TRUE
+              : demur_network_fail(error, N_("the server ended"), N_("its listener is gone"));
 }
 
 gboolean
@@ -929,7 +931,7 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
   void *memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    return demur_network_fail(error, "the server can't start", g_strerror(errno));
+    return demur_network_fail(error, N_("the server can't start"), g_strerror(errno));
   auto *shared = static_cast<Shared *>(memory);
   size_t n_missing = 0;
   const gboolean served = serve(receiver, *shared, n_missing, progress, error);

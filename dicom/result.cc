@@ -2,6 +2,7 @@
 // coded in a scheme of our own, 99DEMUR, declared in the object.
 #include "dicom/result.h"
 #include "base/error.h"
+#include "base/translate.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
 #include "dicom/study.h"
@@ -471,7 +472,7 @@ gboolean
 write_pdf(const void *pdf, size_t length, const char *title, const char *created,
           const DemurSeries &series, const DemurStudy &study, const char *path, GError **error) {
   if (length < 5 || length > 0xFFFFFFF0u || std::memcmp(pdf, "%PDF-", 5) != 0)
-    return fail(error, "this is no PDF");
+    return fail(error, N_("this is no PDF"));
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
   g_checksum_update(checksum, static_cast<const guchar *>(pdf), static_cast<gssize>(length));
   const std::string uid =

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 
@@ -34,7 +35,8 @@ are_files(const DemurTls &tls, GError **error) {
     if (fd >= 0)
       close(fd);
     if (size > DEMUR_LIMIT_SETTINGS_BYTES)
-      return fail(error, path, "is larger than 1 MiB: it holds more than certificates or a key");
+      return fail(error, path,
+                  N_("is larger than 1 MiB: it holds more than certificates or a key"));
   }
   return true;
 }
@@ -42,16 +44,17 @@ are_files(const DemurTls &tls, GError **error) {
 bool
 load_own(DcmTLSTransportLayer &layer, const DemurTls &tls, bool server, GError **error) {
   if (tls.certificate == nullptr && tls.key == nullptr)
-    return !server || fail(error, nullptr, "is no certificate: a server needs one, and its key");
+    return !server ||
+           fail(error, nullptr, N_("is no certificate: a server needs one, and its key"));
   if (tls.certificate == nullptr || tls.key == nullptr)
     return fail(error, tls.certificate != nullptr ? tls.certificate : tls.key,
-                "stands alone: a certificate and its key go together");
+                N_("stands alone: a certificate and its key go together"));
   if (layer.setPrivateKeyFile(tls.key, DCF_Filetype_PEM).bad())
-    return fail(error, tls.key, "can't be read as a private key (PEM, without a password)");
+    return fail(error, tls.key, N_("can't be read as a private key (PEM, without a password)"));
   if (layer.setCertificateFile(tls.certificate, DCF_Filetype_PEM).bad())
-    return fail(error, tls.certificate, "can't be read as a certificate (PEM)");
+    return fail(error, tls.certificate, N_("can't be read as a certificate (PEM)"));
   return layer.checkPrivateKeyMatchesCertificate() ||
-         fail(error, tls.key, "is not the key of the certificate");
+         fail(error, tls.key, N_("is not the key of the certificate"));
 }
 
 // OpenSSL itself compares the certificate with the name, or the address, that was called.
@@ -78,16 +81,16 @@ demur_tls_layer(const DemurTls &tls, const char *host, GError **error) {
   auto layer = std::make_unique<DcmTLSTransportLayer>(server ? NET_ACCEPTOR : NET_REQUESTOR,
                                                       nullptr, OFFalse);
   if (!*layer || layer->setTLSProfile(TSP_Profile_BCP195_ND).bad()) {
-    (void)fail(error, nullptr, "is not provided by this machine's OpenSSL");
+    (void)fail(error, nullptr, N_("is not provided by this machine's OpenSSL"));
     return nullptr;
   }
   if (tls.authorities == nullptr) {
     (void)fail(error, nullptr,
-               "names no authorities: give the certificates that are trusted (PEM)");
+               N_("names no authorities: give the certificates that are trusted (PEM)"));
     return nullptr;
   }
   if (layer->addTrustedCertificateFile(tls.authorities, DCF_Filetype_PEM).bad()) {
-    (void)fail(error, tls.authorities, "can't be read as certificates of authorities (PEM)");
+    (void)fail(error, tls.authorities, N_("can't be read as certificates of authorities (PEM)"));
     return nullptr;
   }
   if (!load_own(*layer, tls, server, error))
@@ -95,7 +98,7 @@ demur_tls_layer(const DemurTls &tls, const char *host, GError **error) {
   layer->setCertificateVerification(server && tls.any_caller ? DCV_checkCertificate
                                                              : DCV_requireCertificate);
   if (layer->activateCipherSuites().bad() || (!server && !expect_host(*layer, host))) {
-    (void)fail(error, host, "can't be called by TLS");
+    (void)fail(error, host, N_("can't be called by TLS"));
     return nullptr;
   }
   return layer;

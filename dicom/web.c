@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
 #include "dicom/files.h"
@@ -60,7 +61,7 @@ static gboolean
 begin_parts(Exchange *exchange) {
   g_autofree char *boundary = demur_multipart_boundary(exchange->content_type);
   if (boundary == NULL)
-    return fail(&exchange->error, "the server's answer", "it is no multipart body");
+    return fail(&exchange->error, N_("the server's answer"), N_("it is no multipart body"));
   exchange->multipart = demur_multipart_new(boundary, MAX_OBJECT, exchange->part, exchange->data);
   return TRUE;
 }
@@ -80,7 +81,7 @@ on_bytes(char *bytes, size_t size, size_t n, void *data) {
                : 0;
   }
   if (exchange->answer->len + length > exchange->max_answer) {
-    (void)fail(&exchange->error, "the server's answer", "it is too long");
+    (void)fail(&exchange->error, N_("the server's answer"), N_("it is too long"));
     return 0;
   }
   g_byte_array_append(exchange->answer, (const guint8 *)bytes, (guint)length);
@@ -199,7 +200,7 @@ perform(const DemurWeb *web, const char *url, struct curl_slist *headers, const 
     curl_easy_cleanup(curl);
   curl_slist_free_all(headers);
   if (!good)
-    return error != NULL && *error != NULL ? FALSE : fail(error, web->url, "libcurl fails");
+    return error != NULL && *error != NULL ? FALSE : fail(error, web->url, N_("libcurl fails"));
   if (exchange->error != NULL) {
     g_propagate_error(error, g_steal_pointer(&exchange->error));
     return FALSE;
@@ -323,7 +324,7 @@ demur_web_retrieve(const DemurWeb *web, const char *study_uid, const char *serie
   if (status != 200)
     return fail_status(web, status, error);
   return exchange.multipart != NULL ? demur_multipart_end(exchange.multipart, error)
-                                    : fail(error, "the server's answer", "it is empty");
+                                    : fail(error, N_("the server's answer"), N_("it is empty"));
 }
 
 /* --- store --- */

@@ -868,10 +868,12 @@ sheet_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
   if (!demur_task_meaning_choose(&task, input->selector, input->cohort, input->split, &cohort,
                                  &split, error))
     return NULL;
-  const DemurPatientSheetParams params = {
-      .selector = input->selector, .scan_id = input->scan_id, .cohort = cohort, .split = split};
-  g_autoptr(DemurPatientSheet) sheet = demur_task_patient_sheet(&task, &params, error);
-  return sheet != NULL && demur_patient_write(&sheet->input, input->paths[0], error)
+  const DemurPatientSheetParams params = {.selector = input->selector,
+                                          .scan_id = input->scan_id,
+                                          .cohort = cohort,
+                                          .split = split,
+                                          .language = demur_words_language()};
+  return demur_task_patient_sheet_write(&task, &params, input->paths[0], error)
              ? g_strdup(input->paths[0])
              : NULL;
 }

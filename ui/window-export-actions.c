@@ -46,6 +46,11 @@ export_case(DemurWindow *window) {
 }
 
 static void
+on_export_case(GSimpleAction *action, GVariant *path, gpointer data) {
+  demur_session_export_case(DEMUR_WINDOW(data)->session, g_variant_get_string(path, NULL));
+}
+
+static void
 on_export(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   if (demur_window_is_on(window, DEMUR_PAGE_COHORT))
@@ -63,6 +68,7 @@ void
 demur_window_add_export_actions(DemurWindow *window) {
   static const GActionEntry actions[] = {
       {.name = "export-report", .activate = on_export_report, .parameter_type = "s"},
+      {.name = "export-case", .activate = on_export_case, .parameter_type = "s"},
       {.name = "export", .activate = on_export},
   };
   g_action_map_add_action_entries(G_ACTION_MAP(window), actions, G_N_ELEMENTS(actions), window);

@@ -8,14 +8,19 @@ void
 demur_words_numbers(gboolean readers) {
   /* Translators: this number as it is written in your language; its marks are taken from here. */
   const char *sample = _("1,337.5");
-  const size_t length = strlen(sample);
-  const char *point = length > 2 ? sample + length - 2 : ".";
-  g_autofree char *mark = g_strndup(point, 1);
-  /* What stands between 1 and 337, of any length (a thin space has three bytes). */
-  const char *rest = strstr(sample, "337");
-  g_autofree char *group = rest != NULL ? g_strndup(sample + 1, (size_t)(rest - sample - 1)) : NULL;
-  const gboolean usual = strcmp(sample, "1,337.5") == 0;
-  demur_text_marks_use(readers && !usual ? mark : NULL, readers && !usual ? group : NULL);
+  if (readers)
+    demur_text_marks_use_sample(sample);
+  else
+    demur_text_marks_use(NULL, NULL);
+}
+
+const DemurLanguage *
+demur_words_language(void) {
+  static DemurLanguage language = {.translate = demur_words_translate};
+  /* Translators: the code of your language, such as "de". */
+  static const char untranslated[] = N_("en");
+  language.code = demur_words_translate(untranslated);
+  return language.code == untranslated ? NULL : &language; /* as gettext gives what it lacks */
 }
 
 const char *

@@ -21,6 +21,9 @@ void demur_words_numbers(gboolean readers);
  * tasks/warnings.h). */
 const char *demur_words_translate(const char *text);
 
+/* The language that the window speaks; NULL: English. */
+const DemurLanguage *demur_words_language(void);
+
 /* An error's message in the reader's language (owned). */
 char *demur_words_error(const GError *error);
 

@@ -45,7 +45,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
   options.split = split;
   options.coverage = coverage;
   g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(&context->task, &options, error);
-  if (patient == NULL || !demur_patient_write(&patient->input, arguments[0], error) ||
+  if (patient == NULL || !demur_patient_write(&patient->input, NULL, arguments[0], error) ||
       !demur_history_add_opened(&context->task, cohort, patient->input.scan_id, "report", error))
     return FALSE;
   if (context->json) {

@@ -51,6 +51,8 @@ demur_report_request_write(DemurJson *json, const DemurReportRequest *r, gboolea
     demur_json_string(json, "scan", r->scan_id);
     demur_json_bool(json, "cohort_scan", r->cohort_scan);
     demur_json_string(json, "tuned_coverage", r->tuned_coverage);
+    if (r->language)
+      demur_json_string(json, "language", r->language);
   } else {
     demur_json_int(json, "seed", (gint64)r->seed);
     demur_json_int(json, "resamples", (gint64)r->n_resamples);

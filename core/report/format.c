@@ -1,6 +1,7 @@
 #include "report/format.h"
 
 #include "evaluation/evaluation.h"
+#include "report/chart-words.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,24 @@ void
 demur_text_marks_use(const char *point, const char *group) {
   g_strlcpy(reader_point, point != NULL ? point : "", sizeof reader_point);
   g_strlcpy(reader_group, group != NULL ? group : "", sizeof reader_group);
+}
+
+void
+demur_text_marks_use_sample(const char *sample) {
+  const size_t length = strlen(sample);
+  g_autofree char *point = g_strndup(length > 2 ? sample + length - 2 : ".", 1);
+  /* What stands between 1 and 337, of any length (a thin space has three bytes). */
+  const char *rest = strstr(sample, "337");
+  g_autofree char *group = rest != NULL ? g_strndup(sample + 1, (size_t)(rest - sample - 1)) : NULL;
+  const gboolean usual = strcmp(sample, "1,337.5") == 0;
+  demur_text_marks_use(usual ? NULL : point, usual ? NULL : group);
+}
+
+void
+demur_text_language_use(const DemurLanguage *language) {
+  const DemurTranslate translate = language != NULL ? language->translate : NULL;
+  demur_text_marks_use_sample(demur_translate(translate, "1,337.5")); /* ui/words.c marks it */
+  demur_chart_words_use(translate);
 }
 
 /* digits with the reader's decimal mark (owned). */
@@ -107,7 +126,14 @@ demur_text_counted(guint64 n, const char *one, const char *many) {
 
 char *
 demur_text_years(double years) {
-  return g_strdup_printf(years == 1.0 ? "%g year" : "%g years", years);
+  return demur_text_years_in(years, NULL);
+}
+
+char *
+demur_text_years_in(double years, DemurTranslate translate) {
+  g_autofree char *number = demur_text_formatted("%g", years);
+  return g_strconcat(number, " ",
+                     demur_translate(translate, years == 1.0 ? N_("year") : N_("years")), NULL);
 }
 
 char *
@@ -135,9 +161,15 @@ demur_text_digest(const char *digest) {
 
 char *
 demur_text_date(const char *iso) {
-  static const char *const months[] = {"January",   "February", "March",    "April",
-                                       "May",       "June",     "July",     "August",
-                                       "September", "October",  "November", "December"};
+  return demur_text_date_in(iso, NULL);
+}
+
+char *
+demur_text_date_in(const char *iso, DemurTranslate translate) {
+  static const char *const months[] = {N_("January"), N_("February"), N_("March"),
+                                       N_("April"),   N_("May"),      N_("June"),
+                                       N_("July"),    N_("August"),   N_("September"),
+                                       N_("October"), N_("November"), N_("December")};
   for (int i = 0; i < 10; i++) {
     const gboolean dash = i == 4 || i == 7;
     if (dash ? iso[i] != '-' : !g_ascii_isdigit(iso[i]))
@@ -146,7 +178,10 @@ demur_text_date(const char *iso) {
   const int month = (iso[5] - '0') * 10 + iso[6] - '0', day = (iso[8] - '0') * 10 + iso[9] - '0';
   if (month < 1 || month > 12)
     return g_strdup(iso);
-  return g_strdup_printf("%d" NO_BREAK "%s" NO_BREAK "%.4s", day, months[month - 1], iso);
+  /* Translators: what stands behind the day of a date (a full stop in German), or a blank. */
+  const char *dot = demur_translate(translate, N_("(after the day of a date)"));
+  return g_strdup_printf("%d%s" NO_BREAK "%s" NO_BREAK "%.4s", day, *dot == '(' ? "" : dot,
+                         demur_translate(translate, months[month - 1]), iso);
 }
 
 const char *

@@ -2,7 +2,7 @@
  * locale. Every text is owned by the caller. Blanks inside a number are no-break spaces. */
 #pragma once
 
-#include <glib.h>
+#include "base/translate.h"
 
 G_BEGIN_DECLS
 
@@ -11,6 +11,13 @@ G_BEGIN_DECLS
 /* How the numbers below are written from now on by the calling thread: the decimal mark and what
  * groups thousands. NULL: the report's own way (".95", "1,337"), which files and pages keep. */
 void demur_text_marks_use(const char *point, const char *group);
+
+/* The same by "1,337.5" as the reader's language writes it. */
+void demur_text_marks_use_sample(const char *sample);
+
+/* From now on the calling thread writes in that language: numbers, and the words of charts. NULL: in
+ * the report's own way. For the time that a page is worded and drawn. */
+void demur_text_language_use(const DemurLanguage *language);
 
 /* value in a format of printf ("%.2f"), with the decimal mark in use (owned). */
 char *demur_text_formatted(const char *format, double value);
@@ -40,6 +47,8 @@ char *demur_text_counted(guint64 n, const char *one, const char *many);
 
 /* "1 year", "2.5 years"; owned. */
 char *demur_text_years(double years);
+/* The same in the reader's words. */
+char *demur_text_years_in(double years, DemurTranslate translate);
 
 /* ".031 ± .004"; the mean alone where sd is undefined. */
 char *demur_text_mean_sd(double mean, double sd, int decimals);
@@ -57,5 +66,7 @@ char *demur_text_digest(const char *digest);
 /* An ISO 8601 date or date and time as "27 November 2026"; the text itself where it is something
  * else. */
 char *demur_text_date(const char *iso);
+/* The same in the reader's words: "27. November 2026". */
+char *demur_text_date_in(const char *iso, DemurTranslate translate);
 
 G_END_DECLS

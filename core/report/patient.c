@@ -16,6 +16,18 @@
 #define BANNER 42.0
 #define FEWEST_NEAR DEMUR_SMALL_CELL
 
+DemurTranslate
+demur_patient_translate(const DemurPatientInput *input) {
+  return input->language ? input->language->translate : NULL;
+}
+
+/* text, or a format, in the page's language. */
+static const char *word(const DemurPatientInput *input, const char *text) G_GNUC_FORMAT(2);
+static const char *
+word(const DemurPatientInput *input, const char *text) {
+  return demur_translate(demur_patient_translate(input), text);
+}
+
 static gboolean
 is_accepted(const DemurPatientInput *input) {
   return input->verdict == DEMUR_VERDICT_ACCEPTED && input->outdated == DEMUR_CURRENT;
@@ -47,26 +59,37 @@ char *
 demur_patient_headline(const DemurPatientInput *input) {
   if (is_accepted(input)) {
     g_autofree char *risk = demur_text_percent(input->risk, 1);
-    if (input->horizon_years > 0.0)
-      return g_strdup_printf("Accepted: the risk of this scan within %g year%s is %s.",
-                             input->horizon_years, input->horizon_years == 1.0 ? "" : "s", risk);
-    return g_strdup_printf("Accepted: the risk of this scan is %s.", risk);
+    if (input->horizon_years > 0.0) {
+      g_autofree char *years = demur_text_formatted("%g", input->horizon_years);
+      return g_strdup_printf(
+          input->horizon_years == 1.0
+              ? word(input, N_("Accepted: the risk of this scan within %s year is %s."))
+              : word(input, N_("Accepted: the risk of this scan within %s years is %s.")),
+          years, risk);
+    }
+    return g_strdup_printf(word(input, N_("Accepted: the risk of this scan is %s.")), risk);
   }
   if (input->outdated != DEMUR_CURRENT)
-    return g_strdup("Out of date: the verdict of this scan no longer holds.");
+    return g_strdup(word(input, N_("Out of date: the verdict of this scan no longer holds.")));
   static const char *const sentences[DEMUR_N_VERDICTS] = {
-      [DEMUR_VERDICT_RED_FLAG] = "Held back: for this scan the risk model should not be relied on.",
-      [DEMUR_VERDICT_NOT_ELIGIBLE] = "Not eligible: this series can't be assessed.",
-      [DEMUR_VERDICT_NO_SCORE] = "No score: the risk model has not read this scan.",
-      [DEMUR_VERDICT_NOT_TUNED] = "No verdict: the selector has no threshold yet.",
-      [DEMUR_VERDICT_FAILED] = "Failed: this scan could not be assessed.",
+      [DEMUR_VERDICT_RED_FLAG] =
+          N_("Held back: for this scan the risk model should not be relied on."),
+      [DEMUR_VERDICT_NOT_ELIGIBLE] = N_("Not eligible: this series can't be assessed."),
+      [DEMUR_VERDICT_NO_SCORE] = N_("No score: the risk model has not read this scan."),
+      [DEMUR_VERDICT_NOT_TUNED] = N_("No verdict: the selector has no threshold yet."),
+      [DEMUR_VERDICT_FAILED] = N_("Failed: this scan could not be assessed."),
   };
-  return g_strdup(sentences[input->verdict]);
+  return g_strdup(word(input, sentences[input->verdict]));
 }
 
 static const char *
 outcome_words(const DemurPatientInput *input) {
-  return input->outcome ? input->outcome : "had the outcome (label 1)";
+  return input->outcome ? input->outcome : word(input, N_("had the outcome (label 1)"));
+}
+
+static void
+append_sentence(const DemurPatientInput *input, GString *text, const char *sentence) {
+  g_string_append_printf(text, " %s", word(input, sentence));
 }
 
 char *
@@ -75,31 +98,35 @@ demur_patient_meaning(const DemurPatientInput *input) {
   if (input->outdated != DEMUR_CURRENT)
     return g_strdup(input->outdated_words);
   if (is_refused(input)) {
-    GString *text = g_string_new("The risk is not shown, because scans like this one are where the "
-                                 "risk model is least to be trusted. Read the scan as if there "
-                                 "were no risk from the model.");
+    GString *text = g_string_new(
+        word(input, N_("The risk is not shown, because scans like this one are where the "
+                       "risk model is least to be trusted. Read the scan as if there "
+                       "were no risk from the model.")));
     if (r->cohort && r->n_scans > 0) {
       g_autofree char *share =
           demur_text_percent(1 - (double)r->n_accepted / (double)r->n_scans, 1);
-      g_autofree char *scans = demur_text_counted(r->n_scans, "scan", "scans");
+      g_autofree char *scans =
+          demur_text_counted(r->n_scans, word(input, N_("scan")), word(input, N_("scans")));
+      g_string_append_c(text, ' ');
       g_string_append_printf(text,
-                             " In the reference cohort %s (split %s) %s of %s were held back "
-                             "by the same threshold.",
+                             word(input, N_("In the reference cohort %s (split %s) %s of %s were "
+                                            "held back by the same threshold.")),
                              r->cohort, r->split, share, scans);
     }
     return g_string_free(text, FALSE);
   }
   if (!is_accepted(input))
-    return g_strdup("There is no risk to explain.");
+    return g_strdup(word(input, N_("There is no risk to explain.")));
   if (!r->cohort)
-    return g_strdup("What became of patients with such a risk is not known here: no cohort with "
-                    "known outcomes was named (--cohort).");
+    return g_strdup(word(input, N_("What became of patients with such a risk is not known here: no "
+                                   "cohort with known outcomes was named (--cohort).")));
   g_autofree char *low = demur_text_percent(r->risk_low, 1),
                   *high = demur_text_percent(r->risk_high, 1), *n = demur_text_count(r->n_near);
   if (r->n_near < FEWEST_NEAR)
-    return g_strdup_printf("Fewer than %d accepted scans of cohort %s (split %s) lie near this "
-                           "risk: what became of them is withheld.",
-                           FEWEST_NEAR, r->cohort, r->split);
+    return g_strdup_printf(
+        word(input, N_("Fewer than %d accepted scans of cohort %s (split %s) lie "
+                       "near this risk: what became of them is withheld.")),
+        FEWEST_NEAR, r->cohort, r->split);
   g_autofree char *share = demur_text_percent((double)r->n_positive / (double)r->n_near, 1),
                   *from = demur_text_percent(r->low, 1), *to = demur_text_percent(r->high, 1);
   const gboolean inside = input->risk >= r->risk_low - 1e-12 && input->risk <= r->risk_high + 1e-12;
@@ -107,19 +134,20 @@ demur_patient_meaning(const DemurPatientInput *input) {
   g_autofree char *mean = demur_text_percent(r->mean_risk, 1);
   g_string_append_printf(
       text,
-      "Of %s accepted scans with a risk between %s and %s (%s on average) in "
-      "the reference cohort %s (split %s), %s (95\u00a0%% interval %s to %s) %s.",
+      word(input, N_("Of %s accepted scans with a risk between %s and %s (%s on average) in "
+                     "the reference cohort %s (split %s), %s (95\u00a0%% interval %s to %s) %s.")),
       n, low, high, mean, r->cohort, r->split, share, from, to, outcome_words(input));
   if (!inside)
-    g_string_append(text, " No accepted scan there has a risk as this one's: these are the "
-                          "nearest.");
+    append_sentence(input, text,
+                    N_("No accepted scan there has a risk as this one's: these are the nearest."));
   else if (r->mean_risk > r->high)
-    g_string_append(text, " Risks of this size are too high there.");
+    append_sentence(input, text, N_("Risks of this size are too high there."));
   else if (r->mean_risk < r->low)
-    g_string_append(text, " Risks of this size are too low there.");
+    append_sentence(input, text, N_("Risks of this size are too low there."));
   if (input->risk > 0 && (r->risk_high > 2 * input->risk || r->risk_low < input->risk / 2))
-    g_string_append(text, " So few scans have a risk as this one's that others, much lower or "
-                          "higher, had to be counted in.");
+    append_sentence(input, text,
+                    N_("So few scans have a risk as this one's that others, much lower or "
+                       "higher, had to be counted in."));
   return g_string_free(text, FALSE);
 }
 
@@ -288,31 +316,34 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
   const DemurPalette *palette = demur_palette_paper();
   const double inner = f->width - 2 * MARGIN_X, bottom = f->height - 40;
   g_autofree char *date =
-      f->input->created ? demur_text_date(f->input->created) : g_strdup("undated");
+      f->input->created ? demur_text_date_in(f->input->created, demur_patient_translate(f->input))
+                        : g_strdup(word(f->input, N_("undated")));
   const DemurSize size = demur_chart_text(cr, palette, date, 8, FALSE, palette->muted,
                                           f->width - MARGIN_X, HEADER_Y, 1, 0, inner / 3);
-  demur_chart_text(cr, palette, "Patient summary", 8, FALSE, palette->muted, MARGIN_X, HEADER_Y, 0,
-                   0, inner - size.width - 20);
+  demur_chart_text(cr, palette, word(f->input, N_("Patient summary")), 8, FALSE, palette->muted,
+                   MARGIN_X, HEADER_Y, 0, 0, inner - size.width - 20);
   double y = HEADER_Y + 16;
   if (is_simulated(f->input)) {
-    demur_pages_band(cr, palette, "Simulated data: no patient stands behind these numbers",
+    demur_pages_band(cr, palette,
+                     word(f->input, N_("Simulated data: no patient stands behind these numbers")),
                      MARGIN_X, y, inner);
     y += BAND;
   }
   if (f->input->in_sample)
-    demur_pages_band(cr, palette, "In-sample: this patient took part in making the selector",
+    demur_pages_band(cr, palette,
+                     word(f->input, N_("In-sample: this patient took part in making the selector")),
                      MARGIN_X, y, inner);
   g_autofree char *digest = demur_text_digest(f->digest);
   g_autofree char *right =
-      g_strdup_printf("demur %s · digest %s · page %zu of %zu",
+      g_strdup_printf(word(f->input, N_("demur %s · digest %s · page %zu of %zu")),
                       f->input->version ? f->input->version : "", digest, page + 1, n_pages);
   demur_chart_colour(cr, palette->muted, 1);
   cairo_set_line_width(cr, 0.5);
   cairo_move_to(cr, MARGIN_X, bottom);
   cairo_line_to(cr, MARGIN_X + inner, bottom);
   cairo_stroke(cr);
-  demur_chart_text(cr, palette, "For research use, not a cleared device.", 7.5, TRUE, palette->ink,
-                   MARGIN_X, bottom + 5, 0, 0, inner / 2);
+  demur_chart_text(cr, palette, word(f->input, N_("For research use, not a cleared device.")), 7.5,
+                   TRUE, palette->ink, MARGIN_X, bottom + 5, 0, 0, inner / 2);
   demur_chart_text(cr, palette, right, 7.5, FALSE, palette->muted, f->width - MARGIN_X, bottom + 5,
                    1, 0, inner / 2);
 }
@@ -378,8 +409,13 @@ draw_banner(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurR
   }
   cairo_stroke(cr);
   g_autofree char *headline = demur_patient_headline(input);
-  demur_chart_text(cr, palette, headline, 13, TRUE, palette->ink, r.x + r.height * 1.1, middle, 0,
-                   0.5, r.width - r.height * 1.3);
+  /* Never shortened: the risk stands at its end. */
+  const double room = r.width - r.height * 1.3;
+  double size = 13;
+  while (size > 6 && demur_chart_text_size(cr, palette, headline, size, TRUE).width > room)
+    size -= 0.5;
+  demur_chart_text(cr, palette, headline, size, TRUE, palette->ink, r.x + r.height * 1.1, middle, 0,
+                   0.5, room);
   cairo_restore(cr);
 }
 
@@ -474,16 +510,16 @@ has_yearly(const DemurPatientInput *input) {
 static DemurLayoutFigure
 risk_figure(const DemurPatientInput *input) {
   RiskData *data = g_new0(RiskData, 1);
-  data->series = (DemurRiskSeries){.label = "this scan",
+  data->series = (DemurRiskSeries){.label = word(input, N_("this scan")),
                                    .series = DEMUR_SERIES_SELECTOR,
                                    .values = input->yearly,
                                    .numbers = TRUE};
-  data->chart =
-      (DemurRiskOverTime){.title = input->recalibrated ? "Yearly risks, as the model gave them"
-                                                       : "Risk by years after the scan",
-                          .n_years = DEMUR_PATIENT_YEARS,
-                          .n_series = 1,
-                          .series = &data->series};
+  data->chart = (DemurRiskOverTime){
+      .title = input->recalibrated ? word(input, N_("Yearly risks, as the model gave them"))
+                                   : word(input, N_("Risk by years after the scan")),
+      .n_years = DEMUR_PATIENT_YEARS,
+      .n_series = 1,
+      .series = &data->series};
   return (DemurLayoutFigure){draw_risk, data, g_free,
                              demur_risk_over_time_chart.describe(&data->chart)};
 }
@@ -492,32 +528,39 @@ static void
 add_reasons(DemurLayout *layout, const DemurPatientInput *input) {
   if (!input->reasons || !input->reasons[0])
     return;
-  demur_layout_text(layout, DEMUR_TEXT_HEADING, is_refused(input) ? "Why it is held back" : "Why");
+  demur_layout_text(layout, DEMUR_TEXT_HEADING,
+                    is_refused(input) ? word(input, N_("Why it is held back"))
+                                      : word(input, N_("Why")));
   for (size_t i = 0; input->reasons[i] && i < 5; i++) {
     g_autofree char *line = g_strdup_printf("%zu. %s", i + 1, input->reasons[i]);
     demur_layout_text(layout, DEMUR_TEXT_BODY, line);
   }
 }
 
+/* The sentence was kept in English with its numbers: a page in another language says the verdict. */
 static char *
-validation_words(const DemurReportValidation *v) {
+validation_words(const DemurPatientInput *input) {
+  const DemurReportValidation *v = &input->validation;
   if (!v->verdict)
-    return g_strdup("Whether this selector helps was never tested on left-out sites (“demur "
-                    "validate”): take its verdict as a hint.");
-  if (v->sentence)
-    return g_strdup_printf("Tested on left-out sites, against plain confidence: %s. %s", v->verdict,
-                           v->sentence);
-  return g_strdup_printf("Tested on left-out sites, against plain confidence: %s.", v->verdict);
+    return g_strdup(
+        word(input, N_("Whether this selector helps was never tested on left-out sites (“demur "
+                       "validate”): take its verdict as a hint.")));
+  g_autofree char *tested =
+      g_strdup_printf(word(input, N_("Tested on left-out sites, against plain confidence: %s.")),
+                      demur_translate(demur_patient_translate(input), v->verdict));
+  return v->sentence && !input->language ? g_strconcat(tested, " ", v->sentence, NULL)
+                                         : g_steal_pointer(&tested);
 }
 
 static void
 add_care(DemurLayout *layout, const DemurPatientInput *input) {
-  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Read with care");
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, word(input, N_("Read with care")));
   if (is_accepted(input))
     demur_layout_text(layout, DEMUR_TEXT_BODY,
-                      "A calibrated risk is right on average over those who share it, not for each "
-                      "patient. Accepted means that the risk may be read, not that it is low.");
-  g_autofree char *validation = validation_words(&input->validation);
+                      word(input, N_("A calibrated risk is right on average over those who share "
+                                     "it, not for each patient. Accepted means that the risk may "
+                                     "be read, not that it is low.")));
+  g_autofree char *validation = validation_words(input);
   demur_layout_text(layout, DEMUR_TEXT_BODY, validation);
 }
 
@@ -527,49 +570,69 @@ add_pair(GPtrArray *cells, const char *key, char *value) {
   g_ptr_array_add(cells, value);
 }
 
+static const char *
+recorded(const DemurPatientInput *input, const char *text) {
+  return text ? text : word(input, N_("not recorded"));
+}
+
+static const char *
+state_words(const DemurPatientInput *input) {
+  return input->outdated == DEMUR_CURRENT ? word(input, N_("current"))
+                                          : word(input, N_("out of date"));
+}
+
+static void
+add_threshold(GPtrArray *cells, const DemurPatientInput *input) {
+  g_autofree char *coverage = demur_text_coverage(input->coverage),
+                  *threshold = demur_text_significant(input->threshold, 3),
+                  *score = tells_score(input) ? demur_text_significant(input->score, 3)
+                                              : g_strdup(word(input, N_("held back"))),
+                  *n = demur_text_counted(input->tuned.n, word(input, N_("scan")),
+                                          word(input, N_("scans")));
+  add_pair(cells, word(input, N_("Threshold")),
+           g_strdup_printf(
+               word(input, N_("%s (score of this scan: %s), tuned for a coverage of %s on %s of "
+                              "cohort %s, split %s")),
+               threshold, score, coverage, n, input->tuned.cohort, input->tuned.split));
+}
+
 static void
 add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
   const DemurReportSelector *s = &input->selector;
+  const DemurTranslate translate = demur_patient_translate(input);
   g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
-  add_pair(cells, "Scan", g_strdup(input->scan_id));
-  add_pair(cells, "Patient", g_strdup(input->patient_id ? input->patient_id : "not recorded"));
+  add_pair(cells, word(input, N_("Scan")), g_strdup(input->scan_id));
+  add_pair(cells, word(input, N_("Patient")), g_strdup(recorded(input, input->patient_id)));
   for (size_t i = 0; i < input->n_facts; i++)
-    add_pair(cells, input->facts[i].key, g_strdup(input->facts[i].value));
-  add_pair(cells, "Verdict",
-           !input->kept ? g_strdup("given for this page alone, not kept in the workspace")
-           : input->assessed
-               ? g_strdup_printf("given %s; %s", input->assessed,
-                                 input->outdated == DEMUR_CURRENT ? "current" : "out of date")
-               : g_strdup(input->outdated == DEMUR_CURRENT ? "current" : "out of date"));
-  add_pair(cells, "Risk model", g_strdup(s->model ? s->model : "not recorded"));
-  add_pair(cells, "Years of the risk",
-           input->horizon_years > 0 ? g_strdup_printf("%g", input->horizon_years)
-                                    : g_strdup("not recorded"));
-  if (is_accepted(input) && input->recalibrated) {
-    g_autofree char *raw = demur_text_percent(input->risk_raw, 1);
-    add_pair(cells, "Risk before recalibration", g_strdup(raw));
-  }
-  g_autofree char *digest = demur_text_digest(s->digest),
-                  *made = s->created ? demur_text_date(s->created) : g_strdup("date not recorded");
-  add_pair(cells, "Selector",
-           g_strdup_printf("%s, trained on cohort %s, %s, digest %s", s->name,
-                           s->cohort ? s->cohort : "not recorded", made, digest));
-  if (input->tuned.cohort) {
-    g_autofree char *coverage = demur_text_coverage(input->coverage),
-                    *threshold = demur_text_significant(input->threshold, 3),
-                    *score = tells_score(input) ? demur_text_significant(input->score, 3)
-                                                : g_strdup("held back"),
-                    *n = demur_text_counted(input->tuned.n, "scan", "scans");
-    add_pair(cells, "Threshold",
-             g_strdup_printf("%s (score of this scan: %s), tuned for a coverage of %s on %s of "
-                             "cohort %s, split %s",
-                             threshold, score, coverage, n, input->tuned.cohort,
-                             input->tuned.split));
-  }
+    add_pair(cells, demur_translate(translate, input->facts[i].key),
+             g_strdup(input->facts[i].value));
+  add_pair(cells, word(input, N_("Verdict")),
+           !input->kept
+               ? g_strdup(word(input, N_("given for this page alone, not kept in the workspace")))
+           : input->assessed ? g_strdup_printf(word(input, N_("given %s; %s")), input->assessed,
+                                               state_words(input))
+                             : g_strdup(state_words(input)));
+  add_pair(cells, word(input, N_("Risk model")), g_strdup(recorded(input, s->model)));
+  add_pair(cells, word(input, N_("Years of the risk")),
+           input->horizon_years > 0 ? demur_text_formatted("%g", input->horizon_years)
+                                    : g_strdup(recorded(input, NULL)));
+  if (is_accepted(input) && input->recalibrated)
+    add_pair(cells, word(input, N_("Risk before recalibration")),
+             demur_text_percent(input->risk_raw, 1));
+  g_autofree char *digest =
+                      s->digest ? demur_text_digest(s->digest) : g_strdup(recorded(input, NULL)),
+                  *made = s->created ? demur_text_date_in(s->created, translate)
+                                     : g_strdup(word(input, N_("date not recorded")));
+  add_pair(cells, word(input, N_("Selector")),
+           g_strdup_printf(word(input, N_("%s, trained on cohort %s, %s, digest %s")), s->name,
+                           recorded(input, s->cohort), made, digest));
+  if (input->tuned.cohort)
+    add_threshold(cells, input);
   if (input->log_head)
-    add_pair(cells, "Head of the log", g_strdup(input->log_head));
-  const DemurLayoutColumn columns[] = {{"Fact", FALSE, 110, FALSE}, {"Value", FALSE, 200, TRUE}};
-  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Where this comes from");
+    add_pair(cells, word(input, N_("Head of the log")), g_strdup(input->log_head));
+  const DemurLayoutColumn columns[] = {{word(input, N_("Fact")), FALSE, 110, FALSE},
+                                       {word(input, N_("Value")), FALSE, 200, TRUE}};
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, word(input, N_("Where this comes from")));
   demur_layout_table(layout, 2, columns, cells->len / 2, (const char *const *)cells->pdata, NULL);
 }
 
@@ -581,7 +644,7 @@ static void
 add_drawn(DemurLayout *layout, const DemurPatientInput *input) {
   if (input->n_drawn == 0)
     return;
-  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Key images and measurements");
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, word(input, N_("Key images and measurements")));
   for (size_t i = 0; i < input->n_keys; i += KEYS_A_ROW) {
     const size_t n = MIN(KEYS_A_ROW, input->n_keys - i);
     DemurLayoutFigure row[KEYS_A_ROW];
@@ -597,13 +660,13 @@ add_drawn(DemurLayout *layout, const DemurPatientInput *input) {
     add_pair(cells, drawn->where, g_strdup(drawn->what));
     add_pair(cells, drawn->user, g_strdup(drawn->created));
   }
-  const DemurLayoutColumn columns[] = {{"Where", FALSE, 100, FALSE},
-                                       {"What", FALSE, 160, TRUE},
-                                       {"By", FALSE, 50, FALSE},
-                                       {"When", FALSE, 100, FALSE}};
+  const DemurLayoutColumn columns[] = {{word(input, N_("Where")), FALSE, 100, FALSE},
+                                       {word(input, N_("What")), FALSE, 160, TRUE},
+                                       {word(input, N_("By")), FALSE, 50, FALSE},
+                                       {word(input, N_("When")), FALSE, 100, FALSE}};
   demur_layout_table(layout, 4, columns, input->n_drawn, (const char *const *)cells->pdata, NULL);
   demur_layout_text(layout, DEMUR_TEXT_NOTE,
-                    "Drawn by readers on these images. No verdict rests on it.");
+                    word(input, N_("Drawn by readers on these images. No verdict rests on it.")));
 }
 
 /* drawn: with what readers drew, which may take more pages. */
@@ -621,24 +684,26 @@ new_layout(const DemurPatientInput *input, const char *digest, double picture, g
   DemurLayout *layout = demur_layout_new(frame->width, frame->height, area, demur_palette_paper(),
                                          draw_frame, frame, frame_free);
   g_autofree char *patient =
-      g_strdup_printf("Patient %s", input->patient_id ? input->patient_id : "not recorded");
+      g_strdup_printf(word(input, N_("Patient %s")), recorded(input, input->patient_id));
   demur_layout_text(layout, DEMUR_TEXT_SECTION, patient);
   DemurLayoutFigure banner = {draw_banner, (gpointer)input, NULL, demur_patient_headline(input)};
   demur_layout_figures(layout, BANNER, 1, &banner);
   demur_layout_space(layout, 8);
   g_autofree char *meaning = demur_patient_meaning(input);
   demur_layout_text(layout, DEMUR_TEXT_HEADING,
-                    is_accepted(input) ? "What the risk means here" : "What this means");
+                    is_accepted(input) ? word(input, N_("What the risk means here"))
+                                       : word(input, N_("What this means")));
   demur_layout_text(layout, DEMUR_TEXT_LEAD, meaning);
   if (is_accepted(input) && input->interval)
     demur_layout_text(layout, DEMUR_TEXT_BODY, input->interval);
   DemurLayoutFigure figures[2];
   size_t n = 0;
   if (input->image.width > 0)
-    figures[n++] = (DemurLayoutFigure){
-        draw_image, (gpointer)&input->image, NULL,
-        g_strdup_printf("CT image of the scan%s%s.", input->image.words ? ": " : "",
-                        input->image.words ? input->image.words : "")};
+    figures[n++] =
+        (DemurLayoutFigure){draw_image, (gpointer)&input->image, NULL,
+                            g_strdup_printf("%s%s%s.", word(input, N_("CT image of the scan")),
+                                            input->image.words ? ": " : "",
+                                            input->image.words ? input->image.words : "")};
   if (has_yearly(input))
     figures[n++] = risk_figure(input);
   if (n > 0) {
@@ -653,8 +718,8 @@ new_layout(const DemurPatientInput *input, const char *digest, double picture, g
   return layout;
 }
 
-guchar *
-demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, GError **error) {
+static guchar *
+write_pages(const DemurPatientInput *input, const char *json, size_t *n, GError **error) {
   g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
   /* The picture gives way until all stands on one page. */
   g_autoptr(DemurLayout) layout = NULL;
@@ -671,8 +736,11 @@ demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, G
     break;
   }
   const DemurPdfFacts facts = {
-      .title = is_simulated(input) ? "Patient summary (simulated data)" : "Patient summary",
-      .subject = "Calibrated selective classification: for research use, not a cleared device",
+      .title = is_simulated(input) ? word(input, N_("Patient summary (simulated data)"))
+                                   : word(input, N_("Patient summary")),
+      .subject = word(
+          input, N_("Calibrated selective classification: for research use, not a cleared device")),
+      .language = input->language ? input->language->code : NULL,
       .version = input->version,
       .created = input->created,
       .numbers_digest = digest};
@@ -680,12 +748,23 @@ demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, G
   return demur_pdf_document(layout, paper->width, paper->height, &facts, n, error);
 }
 
+guchar *
+demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, GError **error) {
+  if (input->language)
+    demur_text_language_use(input->language);
+  guchar *pdf = write_pages(input, json, n, error);
+  if (input->language)
+    demur_text_language_use(NULL);
+  return pdf;
+}
+
 gboolean
-demur_patient_write(const DemurPatientInput *input, const char *path, GError **error) {
+demur_patient_write(const DemurPatientInput *input, const DemurPatientInput *page, const char *path,
+                    GError **error) {
   if (!demur_report_check_files(path, error))
     return FALSE;
   size_t n;
   g_autofree char *json = demur_patient_json(input);
-  g_autofree guchar *pdf = demur_patient_pdf(input, json, &n, error);
+  g_autofree guchar *pdf = demur_patient_pdf(page ? page : input, json, &n, error);
   return pdf && demur_report_files_write(path, pdf, n, json, DEMUR_REPORT_FOR_OWNER, error);
 }

@@ -5,6 +5,7 @@
  * all the same. Same input, same bytes. */
 #pragma once
 
+#include "base/translate.h"
 #include "report/report.h"
 #include "selector/verdict.h"
 
@@ -52,6 +53,8 @@ typedef struct {
 } DemurPatientReference;
 
 typedef struct {
+  /* Of all texts below and of the page; NULL: English. The JSON is of an input in English. */
+  const DemurLanguage *language;
   const char *scan_id, *patient_id;
   gboolean simulated;
   gboolean in_sample; /* this patient made the selector */
@@ -78,7 +81,7 @@ typedef struct {
   const DemurPatientDrawn
       *drawn; /* all that readers drew on these images; never part of a verdict */
   size_t n_facts;
-  const DemurReportPair *facts; /* of the scan: "Scanner", "Slices" .. */
+  const DemurReportPair *facts; /* of the scan: "Scanner", "Slices" .. (keys in English) */
   DemurPatientReference reference;
   const char *outcome; /* "developed cancer within 6 years"; NULL: "had the outcome (label
                           1)" */
@@ -91,12 +94,16 @@ typedef struct {
   DemurPaper paper;
 } DemurPatientInput;
 
-/* As demur_report_write, for one scan. */
-gboolean demur_patient_write(const DemurPatientInput *input, const char *path,
-                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As demur_report_write, for one scan. page: the same scan in the language of the page; NULL: it is
+ * in English, as the JSON always is. */
+gboolean demur_patient_write(const DemurPatientInput *input, const DemurPatientInput *page,
+                             const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 char *demur_patient_json(const DemurPatientInput *input);
 guchar *demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Of the input's language; NULL: English. */
+DemurTranslate demur_patient_translate(const DemurPatientInput *input);
 
 /* What the verdict says, in one sentence, and what the risk means (owned). */
 char *demur_patient_headline(const DemurPatientInput *input);

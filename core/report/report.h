@@ -153,6 +153,7 @@ typedef struct {
   const char *scan_id;
   gboolean cohort_scan;       /* it belongs to the cohort, else it is a DICOM series */
   const char *tuned_coverage; /* as asked; NULL: the current threshold */
+  const char *language;       /* of the page: "de"; NULL: English */
 } DemurReportRequest;
 
 /* How often the selector refuses a site, scanner or other subgroup of the evaluated split at the

@@ -1,5 +1,6 @@
 #include "report/risk-over-time.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -101,7 +102,7 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
   }
   if (highest <= 0)
     highest = 0.01;
-  DemurChartFrame frame = {.x_label = "years after the scan",
+  DemurChartFrame frame = {.x_label = demur_chart_word("years after the scan"),
                            .x = {.low = 0.5, .high = (double)chart->n_years + 0.5, .step = 1},
                            .x_style = DEMUR_NUMBER_COUNT,
                            .y = demur_axis_nice(0, fmin(highest, 1), 4),
@@ -146,17 +147,18 @@ chart_table(gconstpointer data) {
 static char *
 chart_describe(gconstpointer data) {
   const DemurRiskOverTime *chart = data;
-  GString *text = g_string_new("By years after the scan.");
+  GString *text = g_string_new(demur_chart_word("By years after the scan."));
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurRiskSeries *series = &chart->series[s];
     g_string_append_printf(text, " %s:", series->label);
     for (size_t y = 0; y < chart->n_years; y++) {
       g_autofree char *value = demur_text_percent(series->values[y], 1);
-      g_string_append_printf(text, "%s year %zu %s", y ? "," : "", y + 1, value);
+      g_string_append(text, y ? ", " : " ");
+      g_string_append_printf(text, demur_chart_word("year %zu %s"), y + 1, value);
       if (series->low && isfinite(series->low[y]) && isfinite(series->high[y])) {
         g_autofree char *low = demur_text_percent(series->low[y], 1),
                         *high = demur_text_percent(series->high[y], 1);
-        g_string_append_printf(text, " (%s to %s)", low, high);
+        g_string_append_printf(text, demur_chart_word(" (%s to %s)"), low, high);
       }
     }
     g_string_append_c(text, '.');

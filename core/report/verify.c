@@ -24,6 +24,7 @@ demur_report_recipe_free(DemurReportRecipe *recipe) {
   g_free(recipe->net_benefit_threshold);
   g_free(recipe->scan_id);
   g_free(recipe->tuned_coverage);
+  g_free(recipe->language);
   g_free(recipe);
 }
 
@@ -97,7 +98,8 @@ read_patient(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
       !read_optional(request, "tuned_coverage", &recipe->tuned_coverage, error))
     return FALSE;
   recipe->scan_id = g_strdup(scan_id);
-  return TRUE;
+  return !json_object_has_member(request, "language") ||
+         read_optional(request, "language", &recipe->language, error);
 }
 
 static gboolean

@@ -21,6 +21,7 @@ typedef struct {
   double coverage; /* 0: the usual */
   DemurPaper paper;
   char *scan_id, *tuned_coverage; /* of a patient's page */
+  char *language;                 /* that the page is in: "de"; NULL: English */
   gboolean cohort_scan;
 } DemurReportRecipe;
 

@@ -31,6 +31,12 @@ demur_patient_sheet_free(DemurPatientSheet *page) {
   g_free(page);
 }
 
+static DemurTranslate
+translate_of(const DemurPatientSheet *page) {
+  return demur_patient_translate(&page->input);
+}
+
+/* key: in English, marked for translation. */
 static void
 add_fact(DemurPatientSheet *page, GArray *facts, const char *key, char *value) {
   const DemurReportPair pair = {key, own(page, value)};
@@ -44,7 +50,7 @@ word_reasons(DemurPatientSheet *page, const DemurVerdictRecord *verdict) {
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
   g_autoptr(GPtrArray) shown =
       demur_reasons_shown(reasons, verdict->verdict != DEMUR_VERDICT_RED_FLAG);
-  char **words = demur_words_reasons(shown, NULL);
+  char **words = demur_words_reasons(shown, translate_of(page));
   for (char **word = words; *word != NULL; word++)
     own(page, *word);
   return own(page, words);
@@ -58,7 +64,8 @@ word_interval(DemurPatientSheet *page, const DemurVerdictRecord *verdict, gboole
     return;
   g_autofree char *low = demur_text_percent(verdict->risk_low, 1),
                   *high = demur_text_percent(verdict->risk_high, 1);
-  page->input.interval = own(page, demur_words_risk_interval(low, high, audited, NULL));
+  page->input.interval =
+      own(page, demur_words_risk_interval(low, high, audited, translate_of(page)));
 }
 
 static void
@@ -99,11 +106,11 @@ take_kept(DemurTask *task, DemurPatientSheet *page, const DemurVerdictRecord *v,
   input->coverage = v->coverage;
   input->outdated = v->outdated;
   if (v->outdated != DEMUR_CURRENT) {
-    char **causes = demur_words_causes(v->outdated, NULL);
+    char **causes = demur_words_causes(v->outdated, translate_of(page));
     for (char **cause = causes; *cause != NULL; cause++)
       own(page, *cause);
     input->causes = own(page, causes);
-    input->outdated_words = own(page, demur_words_outdated(v->outdated, NULL));
+    input->outdated_words = own(page, demur_words_outdated(v->outdated, translate_of(page)));
     return TRUE;
   }
   input->reasons = word_reasons(page, v);
@@ -174,12 +181,40 @@ describe_reference(DemurTask *task, const DemurPatientSheetParams *params, Demur
                                              .low = meaning.rate_low,
                                              .high = meaning.rate_high};
   if (meaning.n > 0)
-    input->outcome = own(page, demur_words_outcome(&reference->outcome, NULL));
+    input->outcome = own(page, demur_words_outcome(&reference->outcome, translate_of(page)));
   later(&input->created, own(page, g_strdup(reference->cohort_created)));
   return TRUE;
 }
 
 /* ---- a DICOM series ---- */
+
+static void
+add_series_facts(DemurPatientSheet *page, const DemurSeriesRecord *series, GArray *facts) {
+  const DemurTranslate translate = translate_of(page);
+  g_autofree char *iso = demur_person_date_text(series->study_date);
+  add_fact(page, facts, N_("Study date"),
+           iso != NULL ? demur_text_date_in(iso, translate) : g_strdup(series->study_date));
+  g_autofree char *kernel =
+      series->kernel != NULL
+          ? g_strdup_printf(demur_format(translate, N_(", kernel %s")), series->kernel)
+          : NULL;
+  add_fact(page, facts, N_("Scanner"),
+           g_strdup_printf("%s%s%s%s",
+                           series->manufacturer != NULL
+                               ? series->manufacturer
+                               : demur_translate(translate, N_("maker not recorded")),
+                           series->model_name ? " " : "",
+                           series->model_name ? series->model_name : "", kernel ? kernel : ""));
+  g_autofree char *apart = demur_text_formatted("%.4g", series->spacing_mm);
+  g_autofree char *slices =
+      demur_text_counted(series->n_slices, demur_translate(translate, N_("slice")),
+                         demur_translate(translate, N_("slices")));
+  add_fact(page, facts, N_("Series"),
+           isfinite(series->spacing_mm)
+               ? g_strdup_printf(demur_format(translate, N_("%s, %s mm apart")), slices, apart)
+               : g_strdup(slices));
+  add_fact(page, facts, N_("Site"), g_strdup(series->site));
+}
 
 static gboolean
 describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gint64 until,
@@ -191,20 +226,7 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gin
   g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, input->scan_id, error);
   if (series == NULL)
     return FALSE;
-  g_autofree char *iso = demur_person_date_text(series->study_date);
-  add_fact(page, facts, "Study date",
-           iso != NULL ? demur_text_date(iso) : g_strdup(series->study_date));
-  add_fact(page, facts, "Scanner",
-           g_strdup_printf(
-               "%s%s%s%s%s", series->manufacturer ? series->manufacturer : "maker not recorded",
-               series->model_name ? " " : "", series->model_name ? series->model_name : "",
-               series->kernel ? ", kernel " : "", series->kernel ? series->kernel : ""));
-  g_autofree char *slices = demur_text_counted(series->n_slices, "slice", "slices");
-  add_fact(page, facts, "Series",
-           isfinite(series->spacing_mm)
-               ? g_strdup_printf("%s, %.4g mm apart", slices, series->spacing_mm)
-               : g_strdup(slices));
-  add_fact(page, facts, "Site", g_strdup(series->site));
+  add_series_facts(page, series, facts);
   page->input.created = own(page, g_strdup(series->updated));
   page->input.simulated |= series->simulated;
   page->input.patient_id = own(page, g_strdup(series->patient_id)); /* as it is now */
@@ -213,8 +235,8 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gin
     return FALSE;
   if (score != NULL) {
     memcpy(input->yearly, score->yearly_risks, sizeof input->yearly);
-    add_fact(page, facts, "Risk from", g_strdup(score->source));
-    add_fact(page, facts, "Model version", g_strdup(score->model_version));
+    add_fact(page, facts, N_("Risk from"), g_strdup(score->source));
+    add_fact(page, facts, N_("Model version"), g_strdup(score->model_version));
     if (g_strcmp0(score->created, input->created) > 0)
       input->created = own(page, g_strdup(score->created));
   }
@@ -225,12 +247,13 @@ static void
 describe_cohort_scan(DemurPatientSheet *page, const DemurCohort *cohort, size_t row,
                      GArray *facts) {
   DemurPatientInput *input = &page->input;
-  add_fact(page, facts, "Cohort",
-           g_strdup_printf("%s (%s), split %s", cohort->name, cohort->source,
-                           cohort->split_names[cohort->splits[row]]));
-  add_fact(page, facts, "Site", g_strdup(cohort->site_names[cohort->sites[row]]));
-  static const char *const names[][2] = {
-      {"manufacturer", "Scanner"}, {"model_name", "Scanner model"}, {"kernel", "Kernel"}};
+  add_fact(page, facts, N_("Cohort"),
+           g_strdup_printf(demur_format(translate_of(page), N_("%s (%s), split %s")), cohort->name,
+                           cohort->source, cohort->split_names[cohort->splits[row]]));
+  add_fact(page, facts, N_("Site"), g_strdup(cohort->site_names[cohort->sites[row]]));
+  static const char *const names[][2] = {{"manufacturer", N_("Scanner")},
+                                         {"model_name", N_("Scanner model")},
+                                         {"kernel", N_("Kernel")}};
   for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
     const gssize attribute = demur_cohort_find_attribute(cohort, names[i][0]);
     if (attribute >= 0)
@@ -317,6 +340,7 @@ fill_request(DemurPatientSheet *page, const DemurPatientSheetParams *params, gbo
                                         .cohort = own(page, g_strdup(params->cohort)),
                                         .split = params->cohort ? own(page, g_strdup(split)) : NULL,
                                         .scan_id = input->scan_id,
+                                        .language = own(page, g_strdup(params->page_language)),
                                         .cohort_scan = in_cohort,
                                         .tuned_coverage = own(page, g_strdup(params->coverage))};
 }
@@ -385,10 +409,11 @@ only_selector(DemurTask *task, const char *name, GError **error) {
   return NULL;
 }
 
-DemurPatientSheet *
-demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params, GError **error) {
+static DemurPatientSheet *
+make_sheet(DemurTask *task, const DemurPatientSheetParams *params, GError **error) {
   g_autoptr(DemurPatientSheet) page = g_new0(DemurPatientSheet, 1);
   page->owned = g_ptr_array_new_with_free_func(g_free);
+  page->input.language = params->language;
   DemurPatientSheetParams ask = *params;
   g_autoptr(DemurCohort) cohort =
       params->cohort != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
@@ -405,4 +430,35 @@ demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
   return selector != NULL && fill(task, &ask, kept, cohort, row, page, error)
              ? g_steal_pointer(&page)
              : NULL;
+}
+
+DemurPatientSheet *
+demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params, GError **error) {
+  if (params->language != NULL)
+    demur_text_language_use(params->language);
+  DemurPatientSheet *page = make_sheet(task, params, error);
+  if (params->language != NULL)
+    demur_text_language_use(NULL);
+  return page;
+}
+
+gboolean
+demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *params,
+                               const char *path, GError **error) {
+  DemurPatientSheetParams ask = *params;
+  ask.language = NULL;
+  ask.page_language = params->language != NULL ? params->language->code : NULL;
+  g_autoptr(DemurPatientSheet) numbers = demur_task_patient_sheet(task, &ask, error);
+  if (numbers == NULL)
+    return FALSE;
+  g_autoptr(DemurPatientSheet) page = NULL;
+  if (params->language != NULL) { /* of the same verdict, whatever was given meanwhile */
+    ask.language = params->language;
+    ask.assessed = numbers->input.assessed;
+    ask.log_head = numbers->input.log_head;
+    page = demur_task_patient_sheet(task, &ask, error);
+    if (page == NULL)
+      return FALSE;
+  }
+  return demur_patient_write(&numbers->input, page != NULL ? &page->input : NULL, path, error);
 }

@@ -14,6 +14,9 @@ typedef struct {
   DemurPaper paper;
   /* To make a page again: the verdict given then, and the head that was printed; NULL: of now. */
   const char *assessed, *log_head;
+  /* Of every text of the sheet; NULL: English. */
+  const DemurLanguage *language;
+  const char *page_language; /* of the page beside it, which its numbers name; NULL: English */
 } DemurPatientSheetParams;
 
 typedef struct {
@@ -27,6 +30,9 @@ typedef struct {
  * is given for the page, which says so. */
 DemurPatientSheet *demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Writes the page in params->language and its numbers, which are in English, beside it. */
+gboolean demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *params,
+                                        const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_patient_sheet_free(DemurPatientSheet *page);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurPatientSheet, demur_patient_sheet_free)
 

@@ -159,6 +159,7 @@ remake_patient(DemurTask *task, const Check *check, Remade *remade, GError **err
                                            .coverage = recipe->tuned_coverage,
                                            .assessed = assessed,
                                            .log_head = check->log_head,
+                                           .page_language = recipe->language,
                                            .paper = recipe->paper};
   g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &options, error);
   if (patient == NULL)
@@ -316,7 +317,13 @@ compare_again(DemurTask *task, Check *check, GError **error) {
   if (!same_json && found->len == 0 && !check->rounded)
     add(check, "the JSON's text", "written in another way than this program writes it", NULL);
   /* Another JSON makes other pages: nothing more can be said of them. */
-  check->pages_compared = same_json || check->rounded;
+  const char *language = check->recipe->language;
+  if (language != NULL)
+    g_ptr_array_add(check->pin.since,
+                    g_strdup_printf("its page is in another language (%s): numbers and claims were "
+                                    "compared, the page was not",
+                                    language));
+  check->pages_compared = language == NULL && (same_json || check->rounded);
   if (check->pages_compared &&
       (remade.n_pdf != check->n_pdf || memcmp(remade.pdf, check->pdf, check->n_pdf) != 0))
     add(check, "the PDF's pages",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 #include "base/number.h"
@@ -357,7 +358,7 @@ check_given(Reading *reading, Section section, guint line, GError **error) {
     reading->section = section;
     g_autofree char *name = given_name(reading, keys[k].key);
     if (!g_hash_table_contains(reading->given, name))
-      return fail(reading, line, error, "[%s] lacks %s: add `%s = ..` (%s)",
+      return fail(reading, line, error, N_("[%s] lacks %s: add `%s = ..` (%s)"),
                   reading->destination != NULL ? "answer" : section_names[section], keys[k].key,
                   keys[k].key, keys[k].meaning);
   }
@@ -376,7 +377,7 @@ static gboolean
 take_section(Reading *reading, char *text, GError **error) {
   const size_t n = strlen(text);
   if (text[n - 1] != ']')
-    return fail(reading, reading->line, error, "a section ends with ]: write [receive]");
+    return fail(reading, reading->line, error, N_("a section ends with ]: write [receive]"));
   if (!end_answer(reading, error))
     return FALSE;
   text[n - 1] = '\0';
@@ -389,10 +390,10 @@ take_section(Reading *reading, char *text, GError **error) {
     for (const char *at = whom; *at != '\0'; at++)
       if (!g_ascii_isalnum(*at) && *at != '-' && *at != '_')
         return fail(reading, reading->line, error,
-                    "a name of [answer NAME] has letters, digits, - and _ only");
+                    N_("a name of [answer NAME] has letters, digits, - and _ only"));
     if (demur_serve_config_destination(reading->config, whom) != NULL)
-      return fail(reading, reading->line, error, "[answer %s] is there twice: give another name",
-                  whom);
+      return fail(reading, reading->line, error,
+                  N_("[answer %s] is there twice: give another name"), whom);
     reading->destination = g_new0(DemurServeDestination, 1);
     reading->destination->name = g_strdup(whom);
     g_ptr_array_add(reading->config->destinations, reading->destination);
@@ -406,8 +407,8 @@ take_section(Reading *reading, char *text, GError **error) {
       return TRUE;
     }
   return fail(reading, reading->line, error,
-              "there is no section [%s]: there are [receive], [tls], [complete], [model], "
-              "[assess], [keep] and [answer NAME]",
+              N_("there is no section [%s]: there are [receive], [tls], [complete], [model], "
+                 "[assess], [keep] and [answer NAME]"),
               name);
 }
 
@@ -419,8 +420,8 @@ take_key(Reading *reading, char *text, GError **error) {
                 "neither a [section], a `key = value` nor a # comment");
   if (reading->section == N_SECTIONS)
     return fail(reading, reading->line, error,
-                "a key before the first section: write [receive] "
-                "above it");
+                N_("a key before the first section: write [receive] "
+                   "above it"));
   *equals = '\0';
   const char *name = g_strstrip(text), *value = g_strstrip(equals + 1);
   const Key *key = NULL;
@@ -432,14 +433,14 @@ take_key(Reading *reading, char *text, GError **error) {
     for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
       if (keys[k].section == reading->section)
         g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", keys[k].key);
-    return fail(reading, reading->line, error, "[%s] has no key '%s': it has %s",
+    return fail(reading, reading->line, error, N_("[%s] has no key '%s': it has %s"),
                 section_names[reading->section], name, known->str);
   }
   g_autofree char *given = given_name(reading, key->key);
   gpointer before;
   if (g_hash_table_lookup_extended(reading->given, given, NULL, &before))
-    return fail(reading, reading->line, error, "%s is given in line %u already: remove one", name,
-                GPOINTER_TO_UINT(before));
+    return fail(reading, reading->line, error, N_("%s is given in line %u already: remove one"),
+                name, GPOINTER_TO_UINT(before));
   g_hash_table_insert(reading->given, g_steal_pointer(&given), GUINT_TO_POINTER(reading->line));
   const char *expected =
       take_value(base_of(reading->config, key, reading->destination), key, value);
@@ -447,9 +448,9 @@ take_key(Reading *reading, char *text, GError **error) {
     return TRUE;
   if (key->kind == KIND_NUMBER)
     return fail(reading, reading->line, error,
-                "%s takes a whole number from %u to %u (%s), not '%s'", name, key->low, key->high,
-                key->meaning, value);
-  return fail(reading, reading->line, error, "%s takes %s (%s), not '%s'", name, expected,
+                N_("%s takes a whole number from %u to %u (%s), not '%s'"), name, key->low,
+                key->high, key->meaning, value);
+  return fail(reading, reading->line, error, N_("%s takes %s (%s), not '%s'"), name, expected,
               key->meaning, value);
 }
 
@@ -469,12 +470,13 @@ check_tls(const Reading *reading, GError **error) {
   for (guint d = 0; d < c->destinations->len; d++)
     any |= ((const DemurServeDestination *)c->destinations->pdata[d])->encrypted;
   if (any && c->authorities == NULL)
-    return fail(reading, reading->line, error, "tls = yes needs `authorities = ..` under [tls]");
+    return fail(reading, reading->line, error,
+                N_("tls = yes needs `authorities = ..` under [tls]"));
   if (c->encrypted && c->certificate == NULL)
     return fail(reading, reading->line, error,
-                "[receive] tls = yes needs `certificate = ..` and `key = ..` under [tls]");
+                N_("[receive] tls = yes needs `certificate = ..` and `key = ..` under [tls]"));
   if ((c->certificate == NULL) != (c->key == NULL))
-    return fail(reading, reading->line, error, "[tls] certificate and key go together: add %s",
+    return fail(reading, reading->line, error, N_("[tls] certificate and key go together: add %s"),
                 c->key == NULL ? "key" : "certificate");
   return TRUE;
 }
@@ -487,7 +489,7 @@ check_commit(const Reading *reading, GError **error) {
     const DemurServeDestination *to = destinations->pdata[d];
     if (to->commit && demur_web_is_url(to->host))
       return fail(reading, reading->line, error,
-                  "[answer %s] commit = yes needs HOST:PORT: over the web nobody commits",
+                  N_("[answer %s] commit = yes needs HOST:PORT: over the web nobody commits"),
                   to->name);
   }
   return TRUE;
@@ -505,7 +507,7 @@ check_whole(Reading *reading, GError **error) {
     reading->section = MODEL;
     g_autofree char *name = given_name(reading, "command");
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
-                "command lacks {series} or {output}: write it as `my-model {series} {output}`");
+                N_("command lacks {series} or {output}: write it as `my-model {series} {output}`"));
   }
   return check_tls(reading, error) && check_commit(reading, error);
 }

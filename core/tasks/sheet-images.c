@@ -17,6 +17,7 @@ typedef struct {
   DemurSeries *series;
   DemurVolume *volume; /* NULL until a picture needs it */
   GPtrArray *drawn;    /* of DemurAnnotation */
+  DemurTranslate translate;
 } Pictures;
 
 static gpointer
@@ -53,7 +54,7 @@ add_drawings(const Pictures *p, const DemurAnnotation *of, DemurPatientImage *im
       continue;
     DemurPatientDrawing drawing = {.ellipse = a->kind == DEMUR_ANNOTATION_REGION,
                                    .n_places = a->n_places,
-                                   .text = own(p->sheet, demur_annotation_words(a, NULL))};
+                                   .text = own(p->sheet, demur_annotation_words(a, p->translate))};
     memcpy(drawing.x, a->x, sizeof drawing.x);
     memcpy(drawing.y, a->y, sizeof drawing.y);
     g_array_append_val(drawings, drawing);
@@ -123,9 +124,10 @@ add_keys(Pictures *p, GError **error) {
                : cut_plane(p, a, &image, error);
     if (!ok)
       break;
-    g_autofree char *place = demur_annotation_place(a, NULL);
-    image.words = own(p->sheet, g_strdup_printf("Key image: %s, window %g / %g", place,
-                                                a->window_width, a->window_level));
+    g_autofree char *place = demur_annotation_place(a, p->translate);
+    image.words = own(
+        p->sheet, g_strdup_printf(demur_format(p->translate, N_("Key image: %s, window %g / %g")),
+                                  place, a->window_width, a->window_level));
     add_drawings(p, a, &image);
     g_array_append_val(keys, image);
   }
@@ -141,8 +143,9 @@ add_drawn(Pictures *p) {
   for (guint i = 0; i < p->drawn->len; i++) {
     const DemurAnnotation *a = p->drawn->pdata[i];
     const DemurPatientDrawn drawn = {.kind = demur_annotation_kind_name(a->kind),
-                                     .what = own(p->sheet, demur_annotation_words(a, NULL)),
-                                     .where = own(p->sheet, demur_annotation_place(a, NULL)),
+                                     .what = own(p->sheet, demur_annotation_words(a, p->translate)),
+                                     .where =
+                                         own(p->sheet, demur_annotation_place(a, p->translate)),
                                      .value = a->value,
                                      .sd = a->sd,
                                      .area_mm2 = a->area_mm2,
@@ -166,9 +169,11 @@ add_middle(const Pictures *p, GError **error) {
   if (!read_slice(p, middle, lung->width, lung->level, image, error))
     return FALSE;
   image->words =
-      own(p->sheet, g_strdup_printf("Slice %zu of %zu, lung window (%g ± %g HU)%s", middle + 1,
-                                    p->series->n_slices, lung->level, lung->width / 2.0,
-                                    p->series->lossy ? ", lossy compressed" : ""));
+      own(p->sheet,
+          g_strdup_printf(
+              demur_format(p->translate, N_("Slice %zu of %zu, lung window (%g ± %g HU)%s")),
+              middle + 1, p->series->n_slices, lung->level, lung->width / 2.0,
+              p->series->lossy ? demur_translate(p->translate, N_(", lossy compressed")) : ""));
   return TRUE;
 }
 
@@ -184,7 +189,11 @@ demur_sheet_images(DemurTask *task, DemurPatientSheet *sheet, gint64 until, GErr
       demur_annotations_list(task->workspace, sheet->input.scan_id, digest, until, error);
   if (drawn == NULL)
     return FALSE;
-  Pictures p = {.task = task, .sheet = sheet, .series = series, .drawn = drawn};
+  Pictures p = {.task = task,
+                .sheet = sheet,
+                .series = series,
+                .drawn = drawn,
+                .translate = demur_patient_translate(&sheet->input)};
   const gboolean ok = add_middle(&p, error) && add_keys(&p, error);
   if (ok)
     add_drawn(&p);

@@ -59,7 +59,6 @@ WINDOW_WRITING = re.compile(r"\bdemur_(file_write|file_output_\w+|folder_make|re
 WINDOW_WRITERS = {
     "ui/worklist-export.c": "worklist",
     "ui/report-page.c": "report",
-    "ui/session.c": "case",
     "ui/chart-card.c": "`demur chart`",
     "ui/window.c": "`demur-workstation --screenshot`: a picture for whoever writes a manual",
     "app/workstation/settings.c": "settings",

@@ -100,8 +100,7 @@ static gboolean
 patient(const Action *action, GError **error) {
   action->task->opening = DEMUR_WORKSPACE_READ_ONLY;
   const DemurPatientSheetParams params = {.scan_id = action->more[0]};
-  g_autoptr(DemurPatientSheet) sheet = demur_task_patient_sheet(action->task, &params, error);
-  return sheet != NULL && demur_patient_write(&sheet->input, action->out, error);
+  return demur_task_patient_sheet_write(action->task, &params, action->out, error);
 }
 
 static gboolean said;

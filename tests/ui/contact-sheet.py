@@ -12,7 +12,7 @@ import gi
 gi.require_version("GdkPixbuf", "2.0")
 from gi.repository import GdkPixbuf  # noqa: E402
 
-from looks import LOOKS, environment  # noqa: E402
+from looks import LOOKS, MORE, environment  # noqa: E402
 
 WIDTH, GAP, ACROSS = 640, 8, 3
 PAGES = ["worklist", "patient", "cohort", "report", "watch"]
@@ -47,7 +47,7 @@ def main():
     build, workspace, folder = (os.path.abspath(word) for word in sys.argv[1:4])
     os.makedirs(folder, exist_ok=True)
     for page in [sys.argv[4]] if len(sys.argv) > 4 else PAGES:
-        sheet([draw(build, workspace, folder, page, look) for look in LOOKS], os.path.join(folder, f"sheet-{page}.png"))
+        sheet([draw(build, workspace, folder, page, look) for look in LOOKS + MORE], os.path.join(folder, f"sheet-{page}.png"))
         print(os.path.join(folder, f"sheet-{page}.png"), flush=True)
 
 

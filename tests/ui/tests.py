@@ -52,7 +52,7 @@ def open_scan(app, words):
     app.activate("win.search", "''")
     app.keys("ctrl+a", "BackSpace")
     app.type(words)
-    wait_for(lambda: "All 1" in app.texts(), "one row")
+    wait_for(lambda: {"All 1", "Alle 1"} & set(app.texts()), "one row")
     app.keys("Return", "n", "Return")
 
 
@@ -940,9 +940,26 @@ def chart_tables_and_csv():
     app.quit()
 
 
+ENGLISH = re.compile(r"\b(the|of|scan|scans|with|within|years?|risk|held|recorded|kernel|slices?|page|accepted|verdict|what|why|where)\b")
+
+
+def check_a_german_page(workspace, verdict, scan):
+    """No English word is on it, numbers are as the reader writes them; its numbers are the command line's."""
+    said = subprocess.run(["pdftotext", "-layout", path(verdict + ".pdf"), "-"], capture_output=True, text=True, check=True).stdout
+    # Names of the workspace's own things, and where a cohort is from, stay as they are.
+    rest = re.sub(r"\S*(scan_|site|vendor|lung|small|first)\S*", "", said)
+    assert not ENGLISH.search(rest), (ENGLISH.search(rest), said)
+    expected = {"accepted": "Angenommen: Das Risiko dieser Aufnahme", "red_flag": "Zurückgehalten: Bei dieser Aufnahme"}[verdict]
+    assert expected in said and re.search(r"\d,\d", said) and not re.search(r"\d\.\d+\u00a0?%", said), said
+    demur(workspace, "report", "patient", path("theirs.pdf"), "--scan", scan["scan_id"], "--cohort", "small", "--selector", "first")
+    with open(path(verdict + ".json"), encoding="utf-8") as ours, open(path("theirs.json"), encoding="utf-8") as theirs:
+        ours, theirs = json.load(ours), json.load(theirs)
+    assert ours["request"].pop("language") == "de" and ours == theirs, (ours, theirs)
+
+
 def german():
     """Right value: po/de.po for what is on the screen, the command line's bytes for what is filed: a report is English."""
-    workspace, _ = cohort_workspace()
+    workspace, answer = cohort_workspace()
     demur(workspace, "report", path("cli.pdf"), "--selector", "first", "--cohort", "small")
     app = Workstation(workspace)
     app.wait_text("Nur für die Forschung, kein zugelassenes Medizinprodukt")
@@ -957,6 +974,12 @@ def german():
     wait_for(lambda: os.path.exists(path("ui.pdf")), "the report")
     with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
         assert ours.read() == theirs.read(), "the report differs from the command line's"
+    for verdict in ("accepted", "red_flag"):
+        scan = next(v for v in answer["verdicts"] if v["verdict"] == verdict)
+        open_scan(app, scan["scan_id"])
+        app.activate("win.export-case", f"'{path(verdict + '.pdf')}'")
+        wait_for(lambda: os.path.exists(path(verdict + ".pdf")), "the patient's page")
+        check_a_german_page(workspace, verdict, scan)
     # Every page fits the smallest screen: the window takes the size that it is given.
     for page in ["worklist", "patient", "cohort", "report"]:
         app.activate("win.page", f"'{page}'")
@@ -1368,7 +1391,7 @@ def open_only(app, text):
     app.keys("ctrl+a", "BackSpace")
     app.wait_text(text)
     app.type(text)
-    wait_for(lambda: "All 1" in app.texts(), "one row")
+    wait_for(lambda: {"All 1", "Alle 1"} & set(app.texts()), "one row")
     app.keys("Return", "n", "Return")
 
 
