@@ -17,6 +17,8 @@
 #define SCANNER_WIDE 232
 #define SCANNER_NARROW 170
 #define RISK_WIDE 168
+#define NAME_WIDTH 150
+#define SITE_WIDTH 104
 #define RISK_NARROW 124
 #define REASON_LEAST 150
 #define RISK_CHARS 9
@@ -282,6 +284,17 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
   g_object_unref(list);
 }
 
+/* GTK 4.8 counts the width of a hidden column where it places cells from right to left, but not where
+ * it places headings: a hidden one has none. */
+static void
+show_column(GtkColumnViewColumn *column, gboolean visible, int width) {
+  if (visible == gtk_column_view_column_get_visible(column) &&
+      (visible || gtk_column_view_column_get_fixed_width(column) == 0))
+    return;
+  gtk_column_view_column_set_fixed_width(column, visible ? width : 0);
+  gtk_column_view_column_set_visible(column, visible);
+}
+
 /* The column is there where any scan has a name, unless the reader hides names; where the window is
  * narrow, those that say least give way to the reason. */
 static void
@@ -290,8 +303,8 @@ update_columns(DemurWorklistPage *page) {
   gboolean any = FALSE;
   for (size_t i = 0; table != NULL && i < table->n_scans && !any; i++)
     any = *table->scans[i].patient_name != '\0';
-  gtk_column_view_column_set_visible(page->name_column, any && page->show_names && page->fold < 2);
-  gtk_column_view_column_set_visible(page->site_column, page->fold == 0);
+  show_column(page->name_column, any && page->show_names && page->fold < 2, NAME_WIDTH);
+  show_column(page->site_column, page->fold == 0, SITE_WIDTH);
   gtk_column_view_column_set_fixed_width(page->scanner_column,
                                          page->fold > 0 ? SCANNER_NARROW : SCANNER_WIDE);
   gtk_column_view_column_set_fixed_width(page->risk_column,
@@ -588,15 +601,21 @@ on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), on_row_changed, item);
 }
 
+/* Of a cell or heading with that text. */
+static int
+text_width(DemurWorklistPage *page, const char *text) {
+  g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(page->view), text);
+  int wide;
+  pango_layout_get_pixel_size(layout, &wide, NULL);
+  return wide + 2 * CELL_PADDING + 2;
+}
+
 /* As wide as its longest word in the reader's language, and no less than width. */
 static int
 verdict_width(DemurWorklistPage *page, int width) {
   for (int shown = 0; shown < DEMUR_N_SHOWN; shown++) {
     g_autofree char *text = verdict_text((DemurShown)shown);
-    g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(page->view), text);
-    int wide;
-    pango_layout_get_pixel_size(layout, &wide, NULL);
-    width = MAX(width, wide + 2 * CELL_PADDING + 2);
+    width = MAX(width, text_width(page, text));
   }
   return width;
 }
@@ -614,7 +633,7 @@ add_column(DemurWorklistPage *page, DemurSort sort, const char *title, int width
   if (expand)
     gtk_column_view_column_set_expand(column, TRUE);
   else
-    gtk_column_view_column_set_fixed_width(column, width);
+    gtk_column_view_column_set_fixed_width(column, MAX(width, text_width(page, title)));
   gtk_column_view_column_set_resizable(column, TRUE);
   GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare_probe, data, NULL));
   gtk_column_view_column_set_sorter(column, sorter);
@@ -721,11 +740,11 @@ demur_worklist_page_new(DemurSession *session) {
   demur_shown_name_set(gtk_widget_get_first_child(GTK_WIDGET(page->view)), _("Headings"));
   page->across = gtk_scrollable_get_hadjustment(GTK_SCROLLABLE(page->view));
   g_signal_connect_object(page->across, "changed", G_CALLBACK(on_width), page, G_CONNECT_SWAPPED);
-  page->name_column = add_column(page, DEMUR_SORT_NAME, _("Name"), 150, FALSE);
-  gtk_column_view_column_set_visible(page->name_column, FALSE);
+  page->name_column = add_column(page, DEMUR_SORT_NAME, _("Name"), NAME_WIDTH, FALSE);
+  show_column(page->name_column, FALSE, NAME_WIDTH);
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
-  page->site_column = add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
+  page->site_column = add_column(page, DEMUR_SORT_SITE, _("Site"), SITE_WIDTH, FALSE);
   page->scanner_column =
       add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), SCANNER_WIDE, FALSE);
   page->risk_column = add_column(page, DEMUR_SORT_RISK, _("Risk"), RISK_WIDE, FALSE);
