@@ -115,9 +115,9 @@ def drawn(bench, name):
 
 
 def table_of(path):
-    """[(output, cell of identifiers, cell of names)] of the page."""
+    """[(output, cell of identifiers, cell of names)] of the page's first table."""
     with open(path, encoding="utf-8") as file:
-        lines = [line for line in file if line.startswith("|")]
+        lines = file.read()[1:].partition("\n|")[2].partition("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[2:]]
 
 
