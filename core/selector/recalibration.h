@@ -67,9 +67,9 @@ typedef struct {
   DemurRecalibrationKind kind;
   double sbce2, log_loss;
   DemurRecalibrationKind against; /* what stood when it was tried */
-  /* Log loss minus that of `against`, with 90 % bounds (one-sided each) over sites; NaN for none
-   * itself, and the bounds under 2 sites. */
-  double difference, low, high;
+  /* Log loss minus that of `against`, with one-sided bounds over sites: of 97.5 % under 20 sites, else
+   * of 90 % (`bound`); NaN for none itself, and the bounds under 2 sites. */
+  double difference, low, high, bound;
 } DemurRecalibrationTrial;
 
 #define DEMUR_RECALIBRATION_MAX_TRIALS 4

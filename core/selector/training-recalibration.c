@@ -76,10 +76,10 @@ tell(DemurRecalibrationKind kind, const DemurRecalibrationTrial *trials, size_t 
                            "recalibration: %s (log loss on %zu sites, each left out: none %.4f",
                            demur_recalibration_name(kind), n_sites, trials[0].log_loss);
   for (size_t t = 1; n_sites >= 2 && t < n_trials; t++)
-    g_string_append_printf(text, ", %s %.4f, against %s %+.4f (90 %% bounds %+.4f and %+.4f)",
+    g_string_append_printf(text, ", %s %.4f, against %s %+.4f (%g %% bounds %+.4f and %+.4f)",
                            demur_recalibration_name(trials[t].kind), trials[t].log_loss,
                            demur_recalibration_name(trials[t].against), trials[t].difference,
-                           trials[t].low, trials[t].high);
+                           100.0 * trials[t].bound, trials[t].low, trials[t].high);
   if (n_sites >= 2)
     g_string_append_c(text, ')');
   return g_strdup(text->str);
