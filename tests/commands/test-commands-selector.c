@@ -940,7 +940,7 @@ static void
 test_report_is_the_same_bytes_twice(void) {
   g_autoptr(Sandbox) sandbox = tuned();
   static const char *const names[] = {"a.pdf", "b.pdf"};
-  g_autofree char *bytes[4] = {NULL, NULL, NULL, NULL};
+  g_auto(GStrv) bytes = g_new0(char *, 5);
   gsize lengths[4];
   for (size_t i = 0; i < 2; i++) {
     g_autoptr(Run) run =

@@ -230,8 +230,9 @@ test_standard_errors(void) {
     }
   Drawn drawn = all_accepted(builder);
   const DemurSample *s = drawn.sample;
-  g_autofree guint32 *codes[2] = {g_new(guint32, s->n), g_new(guint32, s->n)},
+  g_autofree guint32 *whole_sites = g_new(guint32, s->n), *scans = g_new(guint32, s->n),
                      *counts = g_new(guint32, s->n);
+  guint32 *const codes[2] = {whole_sites, scans};
   for (size_t i = 0; i < s->n; i++) {
     codes[0][i] = s->sites[i] % 4 == 0 ? 1 : 0; /* a margin of whole sites, as countries are */
     codes[1][i] = demur_random_uniform(&random) < 0.3 ? 1 : 0;
