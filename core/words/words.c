@@ -569,7 +569,8 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_WITHHELD:
     return g_strdup(SAY(N_("reasons that would tell the risk are shown when it is revealed")));
   case DEMUR_REASON_NOT_TUNED:
-    return g_strdup(SAY(N_("the selector has no threshold yet: run `demur tune`")));
+    return g_strdup(SAY(N_(
+        "the selector has no threshold yet: choose its coverage (the Cohort page, or `demur tune`)")));
   case DEMUR_REASON_NO_SCORE:
     return with_subject(SAY(N_("no score of model '%s' was imported for this scan")), r->subject);
   case DEMUR_REASON_OTHER_MODEL:

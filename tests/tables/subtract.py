@@ -7,7 +7,7 @@ not leave 1 to 9 scans. Besides, no output of any command (training, tuning, val
 the log) says the number of such a group beside its name, nor a share that is one of so few patients.
 
 Who is refused: at every operating point of evaluate, the report's JSON, its pages and the charts, and in every state of the workspace
-(other coverages, groupings, horizons, a threshold tuned anew, the split beside its parts), a label's refused or kept scans that are 1 to 9 are neither told as
+(other coverages, groupings, a threshold tuned anew, the split beside its parts), a label's refused or kept scans that are 1 to 9 are neither told as
 a number, a rate or a share nor left when the others' are taken from all that are refused.
 
 Usage: subtract.py DEMUR
