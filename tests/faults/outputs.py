@@ -528,8 +528,10 @@ def hostile_names_on_paper_and_in_files(bench):
 def a_receiver_that_could_not_keep_all_says_so(bench):
     """Also where it is ended by hand: what was refused for want of room, and did not come again."""
     folder = bench.copy()
-    result = bench.run(folder, commands_of(bench)["dicom receive"], LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_KIND="full", FAULT_AT="1",
-                       FAULT_ROOT=os.path.join(folder, "inbox", bench.study))
+    inbox = os.path.join(folder, "inbox")  # whole: a relative name counts as below the root
+    words = [inbox if word == "inbox" else word for word in commands_of(bench)["dicom receive"]]
+    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_KIND="full", FAULT_AT="1",
+                       FAULT_ROOT=os.path.join(inbox, bench.study))
     assert not bench.received and result.returncode == 1 and "were not sent again: 3; make room" in result.stderr, (result.returncode, result.stderr)
 
 

@@ -476,9 +476,10 @@ def read_rows(path):
             rows = database.execute(f"SELECT * FROM \"{table}\"")
             # What a run of the external model took, when a received file was written, and whether it was old enough for its pixels
             # to be known by it (base/file-stamp.h), is another each time; so is what seals a row that holds it, the chain over
-            # that, and the folder of a run.
+            # that, the folder of a run, and the key that a workspace draws for itself.
             kept = [at for at, column in enumerate(rows.description)
-                    if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
+                    if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain") and
+                    (table, column[0]) != ("selector_key", "key")]
             texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+(-again)?\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
                                           for at in kept], 2) for row in rows)
             found[table] = hashlib.sha256(b"".join(texts)).hexdigest()
