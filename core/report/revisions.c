@@ -79,7 +79,7 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
     /* 2: between two ways of grouping too */
-    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 2, withholding,
+    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 3, withholding,
                                   .withholds = TRUE},
 };
 

@@ -28,15 +28,16 @@ class Hands:
         root = next((n for n in self.app.walk() if n.name == window and n.role in ("frame", "dialog")), None)
         return self.app.walk(root) if root is not None else []
 
+    def seen(self, name, window=None):
+        for node in self.nodes(window):
+            # The second is what GTK 4.8 calls the buttons of its own dialogs.
+            if node.name in (name, f"_{name} {name}") and node.role not in ("label", "frame", "dialog") + FIELDS \
+                    and extents(node)[2] > 0 and node.has_state(SENSITIVE):
+                return node
+        return None
+
     def find(self, name, window=None):
-        def seen():
-            for node in self.nodes(window):
-                # The second is what GTK 4.8 calls the buttons of its own dialogs.
-                if node.name in (name, f"_{name} {name}") and node.role not in ("label", "frame", "dialog") + FIELDS \
-                        and extents(node)[2] > 0 and node.has_state(SENSITIVE):
-                    return node
-            return None
-        return wait_for(seen, f"a button {name} that can be pressed")
+        return wait_for(lambda: self.seen(name, window), f"a button {name} that can be pressed")
 
     def field(self, name, window=None):
         return wait_for(lambda: next((n for n in self.nodes(window) if n.name == name and n.role in FIELDS), None), name)
@@ -119,6 +120,13 @@ class Mouse(Hands):
         self.app.drag_in(self.drag_source, path)
 
     def save(self, title, file):
-        wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
-                                        capture_output=True).stdout, title)
-        self.click(self.find("Save"), title)
+        there = lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
+                                       capture_output=True).stdout
+        wait_for(there, title)
+
+        def gone():  # a dialog that is being laid out moves its button away from under the pointer
+            button = self.seen("Save") if there() else None
+            if button is not None:
+                self.click(button, title)
+            return not there()
+        wait_for(gone, f"{title} to be gone")
