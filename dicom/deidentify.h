@@ -45,8 +45,9 @@ void demur_deidentified_tag_free(DemurDeidentifiedTag *tag);
 /* Copies every CT image found at paths to folder/STUDY/SERIES/INSTANCE.dcm under their new UIDs.
  * key [key_length]: secret; the same key gives the same identities, another key others. Who has the
  * key and the originals can find a person again: keep it or destroy it. DEMUR_ERROR_EXISTS where
- * folder holds something already, DEMUR_ERROR_OUTPUT where a copy can't be written: the copies
- * before it stand. */
+ * folder holds something already, DEMUR_ERROR_USAGE where the key is shorter than
+ * DEMUR_DEIDENTIFY_MIN_KEY, DEMUR_ERROR_OUTPUT where a copy can't be written, DEMUR_ERROR_INPUT where
+ * one can't be made: the copies before it stand. */
 DemurDeidentified *demur_deidentify(const char *const *paths, const char *folder, const void *key,
                                     size_t key_length, DemurParallel *parallel,
                                     const DemurProgress *progress,

@@ -30,7 +30,8 @@ GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, gu
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* One component of a JPEG 2000 codestream or file (high-throughput or not) into values [rows *
- * columns], as coded: within *precision bits, at most 16, *is_signed or not. */
+ * columns], as coded: within *precision bits, at most 16, *is_signed or not. DEMUR_ERROR_INPUT where
+ * it can't be decoded. */
 gboolean demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
                                guint *precision, gboolean *is_signed,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;

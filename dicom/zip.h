@@ -51,7 +51,8 @@ const DemurZipEntry *demur_zip_find(const DemurZip *zip, const char *name);
 DemurSource *demur_zip_stream(const DemurZip *zip, const DemurZipEntry *entry,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The entry's bytes in memory, checked against its CRC-32. */
+/* The entry's bytes in memory, checked against its CRC-32. DEMUR_ERROR_INPUT where they are damaged or
+ * don't fit into memory. */
 GBytes *demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry,
                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

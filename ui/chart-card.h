@@ -28,7 +28,8 @@ void demur_chart_card_update(DemurChartCard *card, const DemurChartInterface *in
 void demur_chart_card_changed(DemurChartCard *card);
 void demur_chart_card_show_table(DemurChartCard *card, gboolean table);
 
-/* By the ending of path: .svg, .png, .pdf, .csv. */
+/* By the ending of path: .svg, .png, .pdf, .csv; DEMUR_ERROR_USAGE for another, DEMUR_ERROR_STATE where
+ * no chart is shown. */
 gboolean demur_chart_card_export(DemurChartCard *card, const char *path,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

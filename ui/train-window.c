@@ -299,14 +299,6 @@ chosen(GtkDropDown *menu) {
   return item != NULL ? gtk_string_object_get_string(item) : NULL;
 }
 
-static gssize
-number_index(const char *name) {
-  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
-    if (strcmp(demur_train_settings_number_name(i), name) == 0)
-      return (gssize)i;
-  return -1;
-}
-
 /* "auto" leaves it to the training, as the command line does; a number of the networks that was
  * changed asks for them. */
 static gboolean
@@ -321,7 +313,7 @@ read_method(DemurTrainWindow *window, DemurTrainSettings *settings, GError **err
     return TRUE;
   g_autoptr(DemurTrainSettings) usual = demur_train_settings_new();
   for (guint i = 0; i < N_OFFERED; i++) {
-    const gssize at = number_index(offered[i]);
+    const gssize at = demur_train_settings_find_number(offered[i]);
     char own[G_ASCII_DTOSTR_BUF_SIZE], other[G_ASCII_DTOSTR_BUF_SIZE];
     if (at >= 0 && strcmp(demur_train_settings_number_text(settings, (size_t)at, own),
                           demur_train_settings_number_text(usual, (size_t)at, other)) != 0)
@@ -336,7 +328,7 @@ read_form(DemurTrainWindow *window, GError **error) {
                                                ? demur_train_settings_new_published()
                                                : demur_train_settings_new();
   for (guint i = 0; i < N_OFFERED; i++) {
-    const gssize at = number_index(offered[i]);
+    const gssize at = demur_train_settings_find_number(offered[i]);
     if (at >= 0 && !demur_train_settings_set_number(
                        settings, (size_t)at, gtk_editable_get_text(window->number[i]), error))
       return NULL;
@@ -433,7 +425,7 @@ on_preset(DemurTrainWindow *window) {
   g_autoptr(DemurTrainSettings) settings =
       published ? demur_train_settings_new_published() : demur_train_settings_new();
   for (guint i = 0; i < N_OFFERED; i++) {
-    const gssize at = number_index(offered[i]);
+    const gssize at = demur_train_settings_find_number(offered[i]);
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     if (at >= 0)
       gtk_editable_set_text(window->number[i],

@@ -23,7 +23,7 @@ gboolean demur_window_is_settled(DemurWindow *window);
 void demur_window_show_names(DemurWindow *window, gboolean show);
 
 /* The window, or a dialog of it, as it looks, at its own size times scale. FALSE with error where
- * the file can't be written. */
+ * the file can't be written, DEMUR_ERROR_STATE where nothing is drawn yet. */
 gboolean demur_window_save_png(GtkWindow *window, const char *path,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

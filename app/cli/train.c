@@ -13,12 +13,10 @@ on_number(const char *option, const char *value, gpointer data, GError **error) 
   DemurTrainSettings *settings = data;
   g_autofree char *name = g_strdup(option + strspn(option, "-"));
   g_strdelimit(name, "-", '_');
-  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
-    if (strcmp(name, demur_train_settings_number_name(i)) == 0) {
-      settings->scoring_explicit = TRUE;
-      return demur_train_settings_set_number(settings, i, value, error);
-    }
-  g_return_val_if_reached(FALSE);
+  const gssize i = demur_train_settings_find_number(name);
+  g_return_val_if_fail(i >= 0, FALSE);
+  settings->scoring_explicit = TRUE;
+  return demur_train_settings_set_number(settings, (size_t)i, value, error);
 }
 
 static gboolean

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 gpointer demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same, but not zeroed: for what is written whole before it is read. */
+/* The same (DEMUR_ERROR_INPUT too), but not zeroed: for what is written whole before it is read. */
 gpointer demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

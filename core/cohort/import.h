@@ -42,7 +42,8 @@ typedef struct {
 
 /* NULL with DEMUR_ERROR_INPUT and up to 10 faults, each "line L, column C (NAME): what, what to
  * do", and how many there are in all. *warnings (of DemurTableWarning, owned; may be NULL) gets
- * what was noticed. Memory: the cohort's own arrays plus a few bytes a row. O(size of the file). */
+ * what was noticed. DEMUR_ERROR_USAGE where options contradict each other. Memory: the cohort's own
+ * arrays plus a few bytes a row. O(size of the file). */
 DemurCohort *demur_cohort_import(const char *path, const DemurImportOptions *options,
                                  const DemurProgress *progress, GPtrArray **warnings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

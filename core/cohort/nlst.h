@@ -72,8 +72,9 @@ typedef struct {
   size_t n_scans;                      /* in the cohort, at options' horizon */
 } DemurNlstCounts;
 
-/* NULL with DEMUR_ERROR_INPUT and the faults, as demur_cohort_import. *warnings (of
- * DemurTableWarning, owned) as there. */
+/* NULL with DEMUR_ERROR_INPUT and the faults, as demur_cohort_import; DEMUR_ERROR_USAGE for a horizon
+ * out of 1 to 6 years or options that contradict each other. *warnings (of DemurTableWarning, owned) as
+ * there. */
 DemurCohort *demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
                                       const DemurNlstOptions *options,
                                       const DemurProgress *progress, DemurNlstCounts *counts,

@@ -27,7 +27,8 @@ typedef enum {
   DEMUR_N_ABLATED,
 } DemurAblated;
 
-/* "whole", "without_confidence" ..; in words: "without confidence features" .. */
+/* "whole", "without_confidence" ..; in words: "without confidence features" .. DEMUR_ERROR_USAGE for a
+ * name that is none of the first, with those that there are. */
 const char *demur_ablated_name(DemurAblated ablated);
 const char *demur_ablated_title(DemurAblated ablated);
 gboolean demur_ablated_from_name(const char *name, DemurAblated *ablated,

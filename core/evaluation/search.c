@@ -24,9 +24,9 @@ static gboolean
 set_value(DemurTrainSettings *settings, const char *name, const char *value, GError **error) {
   if (strcmp(name, "target") == 0)
     return demur_train_settings_set_target(settings, value, error);
-  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
-    if (strcmp(name, demur_train_settings_number_name(i)) == 0)
-      return demur_train_settings_set_number(settings, i, value, error);
+  const gssize i = demur_train_settings_find_number(name);
+  if (i >= 0)
+    return demur_train_settings_set_number(settings, (size_t)i, value, error);
   demur_error_set(error, DEMUR_ERROR_USAGE,
                   "the grid names '%s', which is no number of training; see `demur train --help`",
                   name);

@@ -13,6 +13,7 @@ typedef enum {
 } DemurUnit;
 
 const char *demur_unit_name(DemurUnit unit); /* "scan", "patient", "site" */
+/* DEMUR_ERROR_USAGE for another name, with those that there are. */
 gboolean demur_unit_from_name(const char *name, DemurUnit *unit,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

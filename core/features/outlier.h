@@ -90,7 +90,7 @@ const DemurScaler *demur_outlier_model_scaler(const DemurOutlierModel *model);
 /* The members of one JSON object (the caller opens and closes it): settings, scaler, raw reference
  * rows, alphas, trees, LOF arrays. Read back, it gives the same bytes of scores. A document that is
  * not sound (sizes, indices, non-finite values) is refused with DEMUR_ERROR_INPUT naming the
- * member. */
+ * member, one of another format with DEMUR_ERROR_UNSUPPORTED. */
 void demur_outlier_model_write_json(const DemurOutlierModel *model, DemurJson *json);
 DemurOutlierModel *demur_outlier_model_read_json(JsonObject *object,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -26,8 +26,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCheckpoint, demur_checkpoint_free)
 gint64 demur_checkpoint_n_updates(const DemurCheckpoint *checkpoint);
 
 /* FALSE with DEMUR_ERROR_STATE and what differs where the training that asks is another than the
- * one this is of: other settings (named, with both values), seed or scans. inputs_digest NULL: not
- * known yet. */
+ * one this is of: other settings (named, with both values), seed or scans; DEMUR_ERROR_INPUT where
+ * its networks are not those of its own settings. inputs_digest NULL: not known yet. */
 gboolean demur_checkpoint_check(const DemurCheckpoint *checkpoint,
                                 const DemurTrainSettings *settings, guint64 seed,
                                 const char *cohort_digest, const char *inputs_digest,

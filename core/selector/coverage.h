@@ -65,8 +65,8 @@ void demur_tuning_free(DemurTuning *tuning);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTuning, demur_tuning_free)
 
 /* Plug-in threshold: tau = the ceil(xi n)-th largest score of all rows. scores [n_networks][n];
- * patients [n] codes, for the n of the bound. coverage in (0, 1], n >= 1: DEMUR_ERROR_USAGE
- * otherwise. */
+ * patients [n] codes, for the n of the bound. coverage in (0, 1]: DEMUR_ERROR_USAGE otherwise;
+ * DEMUR_ERROR_STATE where n is 0. */
 DemurTuning *demur_tune_plug_in(double coverage, const double *const *scores, size_t n_networks,
                                 const guint32 *patients, size_t n,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -77,7 +77,7 @@ double demur_coverage_margin(size_t n_patients);
 
 /* Guaranteed coverage: tau = the k-th largest score of one scan a patient (drawn by the seed), k =
  * 1 + the (1 - delta) quantile of Bin(n, xi). DEMUR_ERROR_STATE "cannot be guaranteed with n = .."
- * where k > n. delta in (0, 1). */
+ * where k > n. delta in (0, 1): DEMUR_ERROR_USAGE otherwise; coverage and n as above. */
 DemurTuning *demur_tune_guaranteed(double coverage, double delta, const double *const *scores,
                                    size_t n_networks, const guint32 *patients, size_t n,
                                    guint64 seed, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -29,6 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurMaking, demur_making_free)
 void demur_making_tell(const DemurMaking *making, const DemurAcquisitionScan *scan,
                        GPtrArray *reasons);
 
+/* Members of the object that is open; read back with DEMUR_ERROR_INPUT where they are not sound. */
 void demur_making_write_json(const DemurMaking *making, DemurJson *json);
 DemurMaking *demur_making_read_json(JsonObject *object, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

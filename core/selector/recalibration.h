@@ -20,7 +20,7 @@ typedef enum {
   DEMUR_RECALIBRATION_CORRECTOR, /* h of selector/corrector.h: no map of risks alone */
 } DemurRecalibrationKind;
 
-/* "none", "intercept", .., "auto". */
+/* "none", "intercept", .., "auto"; DEMUR_ERROR_USAGE for another name. */
 const char *demur_recalibration_name(DemurRecalibrationKind kind);
 gboolean demur_recalibration_from_name(const char *name, DemurRecalibrationKind *kind,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -84,6 +84,7 @@ DemurRecalibrationKind demur_recalibration_choose(const DemurRecalibrationQuesti
                                                   DemurRecalibrationTrial *trials,
                                                   size_t *n_trials);
 
+/* One object under key; read back with DEMUR_ERROR_INPUT where it is not sound. */
 void demur_recalibration_write_json(const DemurRecalibration *recalibration, DemurJson *json,
                                     const char *key);
 DemurRecalibration *demur_recalibration_read_json(JsonObject *object,

@@ -152,6 +152,14 @@ demur_train_settings_number_name(size_t i) {
   return i < G_N_ELEMENTS(numbers) ? numbers[i].name : NULL;
 }
 
+gssize
+demur_train_settings_find_number(const char *name) {
+  for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+    if (strcmp(numbers[i].name, name) == 0)
+      return (gssize)i;
+  return -1;
+}
+
 const char *
 demur_train_settings_number_help(size_t i) {
   return i < G_N_ELEMENTS(numbers) ? numbers[i].help : NULL;

@@ -97,6 +97,9 @@ gboolean demur_train_settings_check(const DemurTrainSettings *settings,
  * last. */
 const char *demur_train_settings_number_name(size_t i);
 
+/* The place of the number of that name; -1: there is none. */
+gssize demur_train_settings_find_number(const char *name);
+
 /* What number i means, in a few words ("m, data sets an update"), and its value by default and as
  * published. */
 const char *demur_train_settings_number_help(size_t i);

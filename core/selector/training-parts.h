@@ -25,7 +25,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTrainingParts, demur_training_parts_clear)
 
 /* The parts by the settings' names and their defaults; *note (owned): how validation scans were
  * found. parts starts as all zero. FALSE with DEMUR_ERROR_NOT_FOUND for a split that does not
- * exist, DEMUR_ERROR_STATE for missing labels or nothing to validate on. */
+ * exist, DEMUR_ERROR_STATE for missing labels or nothing to validate on, DEMUR_ERROR_USAGE where the
+ * training split is to validate too. */
 gboolean demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *settings,
                                    guint64 seed, DemurTrainingParts *parts, char **note,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -27,7 +27,7 @@ struct DemurWorkspace {
 };
 
 /* Turns the connection's last error into words: locked, full, read-only, damaged. doing: "saving
- * cohort ist". Always FALSE. */
+ * cohort ist". DEMUR_ERROR_STORE, or G_IO_ERROR_CANCELLED of a wait for a lock; always FALSE. */
 gboolean demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error);
 
 /* A prepared statement, reset and without bindings; owned by the workspace and good until the same

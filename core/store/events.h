@@ -88,7 +88,8 @@ char *demur_events_head_of_change(DemurWorkspace *workspace,
 
 /* Looks for a head that was printed or kept before, whole or its first 12 digits and more, and walks
  * the chain as far as it: *sequence is the event that it is the digest of, 0 where the log holds
- * none, or not in an unbroken chain: it was cut or written anew, or is another workspace's. */
+ * none, or not in an unbroken chain: it was cut or written anew, or is another workspace's.
+ * DEMUR_ERROR_USAGE for what is too short or no hexadecimal number. */
 gboolean demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -22,18 +22,19 @@ G_BEGIN_DECLS
 gboolean demur_store_look(const char *path, gboolean *is_empty,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Makes the empty file, and its folder, with the rights above. */
+/* Makes the empty file, and its folder, with the rights above. DEMUR_ERROR_STORE where it can't. */
 gboolean demur_store_make_file(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Refuses a writer whose side files would lock the file's owner out. */
+/* Refuses (DEMUR_ERROR_STORE) a writer whose side files would lock the file's owner out. */
 gboolean demur_store_check_writer(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The name that SQLite opens (owned). ":memory:" and "file:.." are names of files here; *is_uri:
- * to be opened with SQLITE_OPEN_URI. NULL with error. */
+ * to be opened with SQLITE_OPEN_URI. NULL with DEMUR_ERROR_STORE where what it reads can't be read
+ * without writing beside it. */
 char *demur_store_database_name(const char *path, gboolean read_only, gboolean *is_uri,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* "of a newer program", always FALSE. */
+/* DEMUR_ERROR_STORE "of a newer program", always FALSE. */
 gboolean demur_store_refuse_newer(const char *path, gint64 version, GError **error);
 
 G_END_DECLS

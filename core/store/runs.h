@@ -31,6 +31,7 @@ typedef struct {
 void demur_score_run_record_free(DemurScoreRunRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScoreRunRecord, demur_score_run_record_free)
 
+/* Keeps the run; its id is not read. */
 gboolean demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *record,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -7,7 +7,6 @@
 
 G_BEGIN_DECLS
 
-/* One volume. Text NULL and numbers NaN: not recorded. */
 /* SAFETY: how a volume contradicts another one. */
 typedef enum {
   DEMUR_CONFLICT_NONE,
@@ -19,6 +18,7 @@ typedef enum {
 const char *demur_conflict_name(DemurConflict conflict);
 DemurConflict demur_conflict_of_name(const char *name);
 
+/* One volume. Text NULL and numbers NaN: not recorded. */
 typedef struct {
   char *scan_id; /* SeriesInstanceUID, with #2, #3 .. where a series is split */
   char *series_uid, *study_uid;

@@ -59,6 +59,7 @@ typedef struct {
 void demur_watch_alarm_free(DemurWatchAlarm *alarm);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchAlarm, demur_watch_alarm_free)
 
+/* Adds an alarm of the watch alarm->watch; what is set when loaded is not read. */
 gboolean demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

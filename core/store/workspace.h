@@ -5,7 +5,7 @@
  * the same time (WAL, one writer, a writer waits for another: up to 10 s, or a minute where that is
  * told, see demur_workspace_tell_waiting). A handle is used by one thread at a time; a thread that
  * needs the workspace too opens a handle of its own. Names and times are given by the caller (ISO
- * 8601, UTC): this room has no clock. */
+ * 8601, UTC): this room has no clock. Where SQLite fails, the error is DEMUR_ERROR_STORE. */
 #pragma once
 
 #include <glib.h>
@@ -30,7 +30,7 @@ gboolean demur_workspace_is_read_only(const char *path);
 /* Opens the workspace and brings an older schema up to this program's. NULL with
  * DEMUR_ERROR_NOT_FOUND where the file is absent and not to be created; DEMUR_ERROR_STORE where it
  * is not a workspace, belongs to a newer program (both left untouched), can't be read or written,
- * or is locked for too long. */
+ * or is locked for too long; DEMUR_ERROR_USAGE for an empty path. */
 DemurWorkspace *demur_workspace_open(const char *path, DemurWorkspaceFlags flags,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

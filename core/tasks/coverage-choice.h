@@ -11,7 +11,7 @@ gboolean demur_task_summary_coverage(const char *text, double *coverage,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same of one chart: any that the first selector was measured at, so also one it was tuned to.
- */
+ * DEMUR_ERROR_USAGE for another, with those that there are. */
 gboolean demur_task_chart_coverage(const char *text, const DemurEvaluating *evaluating,
                                    double *coverage, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

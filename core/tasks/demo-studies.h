@@ -21,6 +21,7 @@ typedef struct {
  * the two hospitals outside. */
 void demur_demo_simulation(DemurSimulation *simulation, guint64 seed);
 
+/* Writes the studies and both tables of scores. */
 gboolean demur_task_demo_studies(DemurTask *task, const DemurDemoStudiesParams *params,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 /* Makes `slice-00001.dcm` .. in folder, which is there and empty, in the order of the slices. Nothing is
  * copied. Errors: as demur_task_image_paths; STATE, where the files are away or no longer those that
- * were imported, or lie within an archive. */
+ * were imported, or lie within an archive; OUTPUT, where folder can't be written. */
 gboolean demur_task_image_folder(DemurTask *task, const char *scan_id, const char *folder,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

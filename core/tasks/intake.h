@@ -15,6 +15,7 @@ G_BEGIN_DECLS
  * the site. */
 typedef struct DemurSiteMap DemurSiteMap;
 
+/* NULL with DEMUR_ERROR_INPUT, line and column where it is no such table. */
 DemurSiteMap *demur_site_map_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_site_map_free(DemurSiteMap *map);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSiteMap, demur_site_map_free)

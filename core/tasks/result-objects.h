@@ -30,7 +30,7 @@ gboolean demur_task_result_picture(DemurTask *task, const DemurVerdictRecord *ve
 
 /* Writes a PDF in an envelope of the scan's study: the file at pdf, or, NULL, the scan's own page
  * as `demur report patient` makes it with the selector (NULL: the only one). created: of the
- * object; NULL: now. */
+ * object; NULL: now. DEMUR_ERROR_INPUT where there is no PDF to wrap. */
 gboolean demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector,
                                const char *pdf, const char *created, const char *path,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;

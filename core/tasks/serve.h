@@ -56,6 +56,8 @@ typedef struct {
   GPtrArray *damaged;                /* char *: records that can't be read */
 } DemurServeStatus;
 
+/* How the service of config stands, by its folder, whether it runs or not (owned).
+ * DEMUR_ERROR_NOT_FOUND where there is no such folder to look at. */
 DemurServeStatus *demur_task_serve_status(const DemurServeConfig *config,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_serve_status_free(DemurServeStatus *status);

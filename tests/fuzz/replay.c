@@ -1,5 +1,6 @@
 /* Stands in for libFuzzer where there is none: runs the target once over each file of the folders
- * (or files) given, in order of name, and over every file cut short at a few places. */
+ * (or files) given, in order of name, and over every file cut short at a few places. What is read or
+ * refused leaves no file open. */
 #include <glib.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +9,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static guint n_inputs;
+
+/* Files that this process has open; 0 where the system does not tell. */
+static guint
+count_open(void) {
+  g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name(dir) != NULL)
+    n++;
+  return n;
+}
 
 static void
 replay(const char *path) {
@@ -32,8 +43,10 @@ replay(const char *path) {
     /* A copy of just that length, so that a read behind its end is seen. */
     const gsize length = size / 8 * parts[i] + (parts[i] == 8 ? size % 8 : 0);
     g_autofree uint8_t *copy = g_memdup2(bytes, length);
+    const guint before = count_open();
     LLVMFuzzerTestOneInput(copy, length);
-    n_inputs++;
+    if (n_inputs++ > 0) /* what a library opens once stays */
+      g_assert_cmpuint(count_open(), ==, before);
   }
 }
 

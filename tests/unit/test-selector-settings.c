@@ -7,14 +7,6 @@
 #include "selector/settings.h"
 #include "support/support.h"
 
-static gssize
-number_of(const char *name) {
-  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
-    if (strcmp(demur_train_settings_number_name(i), name) == 0)
-      return (gssize)i;
-  return -1;
-}
-
 /* method.md, section Training. */
 static void
 published_numbers_are_the_papers(void) {
@@ -45,7 +37,7 @@ published_numbers_are_the_papers(void) {
     n++;
   g_assert_cmpuint(n, >=, G_N_ELEMENTS(rows));
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
-    const gssize i = number_of(rows[r].name);
+    const gssize i = demur_train_settings_find_number(rows[r].name);
     g_assert_cmpint(i, >=, 0);
     char buffer[G_ASCII_DTOSTR_BUF_SIZE];
     g_assert_cmpstr(demur_number_format(demur_train_settings_number_published((size_t)i), buffer),
@@ -53,6 +45,10 @@ published_numbers_are_the_papers(void) {
     g_assert_true(strlen(demur_train_settings_number_help((size_t)i)) > 0);
   }
   g_assert_null(demur_train_settings_number_help(n));
+  for (size_t i = 0; i < n; i++)
+    g_assert_cmpint(demur_train_settings_find_number(demur_train_settings_number_name(i)), ==,
+                    (gssize)i);
+  g_assert_cmpint(demur_train_settings_find_number("epoch"), ==, -1);
   static const gint64 ends[] = {0, 1562, 3125, 4687, 6250, 7812};
   for (gint64 e = 0; e <= 5; e++)
     g_assert_cmpint(demur_train_settings_epoch_end(settings, e), ==, ends[e]);
@@ -86,7 +82,7 @@ ranges_are_kept(void) {
   static const char *const never[] = {"",    " ",   "x",     "nan", "inf",
                                       "1,5", "0x2", "1e999", "--1", "1 2"};
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
-    const size_t i = (size_t)number_of(rows[r].name);
+    const size_t i = (size_t)demur_train_settings_find_number(rows[r].name);
     g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
     char before[G_ASCII_DTOSTR_BUF_SIZE], after[G_ASCII_DTOSTR_BUF_SIZE];
     g_autoptr(GError) none = NULL;
