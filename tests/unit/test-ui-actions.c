@@ -1,5 +1,7 @@
 /* The table of actions and keys: documents say what it says, no key does two things on one page,
  * and every preset's key tells the preset's own numbers. */
+#include "ui/layout-stops.h"
+#include "ui/page.h"
 #include "ui/window-actions.h"
 
 #include <string.h>
@@ -148,6 +150,20 @@ test_presets_tell_their_numbers(void) {
   }
 }
 
+/* Right value: the type itself. The name is a page's in the stack and in actions, the stop what --screenshot
+ * and --check-layout reach it by. */
+static void
+test_every_page_has_a_name_and_a_stop(void) {
+  for (int page = 0; page < DEMUR_N_PAGES; page++) {
+    const char *name = demur_page_name((DemurPage)page);
+    if (name == NULL || !demur_layout_is_stop(name) || demur_layout_is_dialog(name)) {
+      g_test_message("page %d (%s): no name in ui/page.c, or no row in ui/layout-stops.c", page,
+                     name != NULL ? name : "without a name");
+      g_test_fail();
+    }
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -155,5 +171,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/actions/one-thing", test_a_key_does_one_thing);
   g_test_add_func("/ui/actions/added", test_every_action_is_added_somewhere);
   g_test_add_func("/ui/actions/presets", test_presets_tell_their_numbers);
+  g_test_add_func("/ui/actions/every-page-has-a-name-and-a-stop",
+                  test_every_page_has_a_name_and_a_stop);
   return g_test_run();
 }
