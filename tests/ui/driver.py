@@ -162,7 +162,7 @@ def read(root):
 class Workstation:
     def __init__(self, workspace, *options):
         self.log = open(os.path.join(HOME, "workstation.log"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen([WORKSTATION, "--workspace", workspace, *options], stderr=self.log)
+        self.process = subprocess.Popen([WORKSTATION, "--workspace", workspace, *options], stderr=self.log, cwd=HOME)
         self.known, self.name_on_bus = {}, None
         self.application = wait_for(self.find_application, "the program on the accessibility bus")
         self.window = wait_for(lambda: self.find("frame", "Demur"), "the window")
