@@ -127,6 +127,9 @@ class Mouse(Hands):
         def gone():  # a dialog that is being laid out moves its button away from under the pointer
             button = self.seen("Save") if there() else None
             if button is not None:
-                self.click(button, title)
+                try:
+                    self.click(button, title)
+                except subprocess.CalledProcessError:  # it went in between
+                    pass
             return not there()
         wait_for(gone, f"{title} to be gone")
