@@ -54,7 +54,8 @@ constexpr guint usual_associations = 20;
 constexpr int max_pending = 64;         // connections that have not asked for an association yet
 constexpr int max_pending_of_host = 32; // .. of one address
 constexpr int max_slots = 1024 + max_pending;
-constexpr guint stall_factor = 20; // an object may take so many timeouts
+constexpr size_t max_missing = 100000; // objects that could not be kept and are known by their UID
+constexpr guint stall_factor = 20;     // an object may take so many timeouts
 // A log is made and removed at the price of some syncs: a shorter association does without.
 constexpr guint objects_without_log = 4;
 constexpr off_t max_commitment = 16 << 20;        // bytes of a message
@@ -737,10 +738,20 @@ public:
   }
 
   size_t n_missing() const {
-    return missing_.size();
+    return missing_.size() + n_unnamed_;
   }
 
 private:
+  // A peer may go on sending other objects to a full disk: behind so many, they are counted alone.
+  void note_missing(bool missing, const std::string &uid) {
+    if (!missing)
+      missing_.erase(uid);
+    else if (missing_.size() < max_missing)
+      missing_.insert(uid);
+    else if (missing_.count(uid) == 0)
+      n_unnamed_++;
+  }
+
   // Objects of the log that an association left which was killed (0: of all, before any begins).
   void recover(pid_t process) {
     g_autoptr(GError) error = nullptr;
@@ -780,10 +791,7 @@ private:
       return;
     }
     if (line[0] == 'M' || line[0] == 'K') {
-      if (line[0] == 'M')
-        missing_.insert(line.substr(2));
-      else
-        missing_.erase(line.substr(2));
+      note_missing(line[0] == 'M', line.substr(2));
       return;
     }
     char *rest = nullptr;
@@ -860,6 +868,7 @@ private:
   const DemurProgress *progress_;
   std::map<std::string, Study> studies_; // by folder
   std::set<std::string> missing_;        // UIDs of what could not be kept until now
+  size_t n_unnamed_ = 0;                 // more of them, not told apart
   std::string rest_;                     // of a line
 };
 
