@@ -324,6 +324,7 @@ remedy_button(const DemurScan *scan, DemurRemedy remedy) {
                       "win.assess-case");
   }
 }
+
 /* Beside a risk that is told: how far it may be off at its hospital. */
 static void
 add_interval(GtkBox *box, const DemurScan *scan, gboolean revealed) {

@@ -24,9 +24,11 @@ demur_warning_words(const DemurWarning *w) {
         w->n == 1 ? "it was" : "they were", w->n == 1 ? "it would" : "they would");
   case DEMUR_WARNING_REFUSAL:
     if (isnan(w->rate))
-      return g_strdup_printf("At coverage %.2g %s refuses scans with label %d much more often than "
-                             "scans in general (how many is withheld: fewer than %d).",
-                             w->coverage, w->subject, w->label, DEMUR_SMALL_CELL);
+      return g_strdup_printf(
+          "At coverage %.2g %s refuses scans with label %d much more often than "
+          "scans in general (how many is withheld: fewer than %d of one label are "
+          "refused, or kept).",
+          w->coverage, w->subject, w->label, DEMUR_SMALL_CELL);
     break;
   }
   return g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans with label %d, but "

@@ -212,19 +212,25 @@ without_object(const char *document, const char *key) {
   return g_strconcat(head, end + strlen("\n },"), NULL);
 }
 
-/* Version 1 had no posterior of the sites. What an older program wrote is read, keeps its digest and
- * is written as it was. */
+/* What an older program wrote is read, keeps its digest and is written as it was. */
+static DemurSelector *
+read_older(const char *text, const char *version) {
+  g_autofree char *renumbered = with_member(text, "version", version);
+  g_autofree char *document = sign(renumbered);
+  g_autoptr(GError) error = NULL;
+  DemurSelector *read = demur_selector_from_json(document, -1, "the document", &error);
+  g_assert_no_error(error);
+  g_autofree char *written = demur_selector_to_json(read);
+  g_assert_cmpstr(written, ==, document);
+  return read;
+}
+
+/* Version 1 had no posterior of the sites. */
 static void
 documents_of_version_1_are_read(void) {
   g_autofree char *json = demur_selector_to_json(shared_selector);
   g_autofree char *older = without_object(json, "sites");
-  g_autofree char *renumbered = with_member(older, "version", "1");
-  g_autofree char *document = sign(renumbered);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(DemurSelector) read = demur_selector_from_json(document, -1, "the document", &error);
-  g_assert_no_error(error);
-  g_autofree char *written = demur_selector_to_json(read);
-  g_assert_cmpstr(written, ==, document);
+  g_autoptr(DemurSelector) read = read_older(older, "1");
   g_assert_nonnull(demur_selector_site_prior(read)); /* the prior alone */
 }
 
@@ -236,13 +242,7 @@ documents_of_version_2_keep_their_intervals(void) {
   g_assert_nonnull(place);
   g_autofree char *head = g_strndup(json, (gsize)(place - json));
   g_autofree char *older = g_strconcat(head, strchr(place, ']') + 1, NULL);
-  g_autofree char *renumbered = with_member(older, "version", "2");
-  g_autofree char *document = sign(renumbered);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(DemurSelector) read = demur_selector_from_json(document, -1, "the document", &error);
-  g_assert_no_error(error);
-  g_autofree char *written = demur_selector_to_json(read);
-  g_assert_cmpstr(written, ==, document);
+  g_autoptr(DemurSelector) read = read_older(older, "2");
   DemurRiskInterval before, now;
   g_assert_true(demur_risk_interval_unseen(read, &before));
   g_assert_true(demur_risk_interval_unseen(shared_selector, &now));
