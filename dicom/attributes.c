@@ -13,105 +13,105 @@
 /* What names the phase or the acquisition first, then what a reconstruction is made by, then times,
  * then what may vary along a volume, and texts that people write last. */
 static const DemurSliceAttribute table[] = {
-    {DEMUR_TAG(0x0020, 0x0052), "UI", ONE, "FrameOfReferenceUID"},
-    {DEMUR_TAG(0x0020, 0x000D), "UI", ONE, "StudyInstanceUID"},
-    {DEMUR_TAG(0x0020, 0x0012), "IS", STEPS, "AcquisitionNumber"},
-    {DEMUR_TAG(0x0020, 0x9156), "US", STEPS, "FrameAcquisitionNumber"},
-    {DEMUR_TAG(0x0008, 0x0017), "UI", STEPS, "AcquisitionUID"},
-    {DEMUR_TAG(0x0008, 0x3010), "UI", STEPS, "IrradiationEventUID"},
-    {DEMUR_TAG(0x0020, 0x0100), "IS", ONE, "TemporalPositionIdentifier"},
-    {DEMUR_TAG(0x0020, 0x9128), "UL", ONE, "TemporalPositionIndex"},
-    {DEMUR_TAG(0x0020, 0x930D), "FD", ONE, "TemporalPositionTimeOffset"},
-    {DEMUR_TAG(0x0018, 0x1060), "DS", ONE, "TriggerTime"},
-    {DEMUR_TAG(0x0018, 0x1069), "DS", ONE, "TriggerTimeOffset"},
-    {DEMUR_TAG(0x0020, 0x9241), "FL", ONE, "NominalPercentageOfCardiacPhase"},
-    {DEMUR_TAG(0x0018, 0x9236), "CS", ONE, "CardiacCyclePosition"},
-    {DEMUR_TAG(0x0020, 0x9153), "FD", ONE, "NominalCardiacTriggerDelayTime"},
-    {DEMUR_TAG(0x0020, 0x9245), "FL", ONE, "NominalPercentageOfRespiratoryPhase"},
-    {DEMUR_TAG(0x0018, 0x9214), "CS", ONE, "RespiratoryCyclePosition"},
-    {DEMUR_TAG(0x0020, 0x9255), "FD", ONE, "NominalRespiratoryTriggerDelayTime"},
-    {DEMUR_TAG(0x0018, 0x0081), "DS", ONE, "EchoTime"},
-    {DEMUR_TAG(0x0018, 0x9082), "FD", ONE, "EffectiveEchoTime"},
-    {DEMUR_TAG(0x0018, 0x0086), "IS", ONE, "EchoNumbers"},
-    {DEMUR_TAG(0x0018, 0x0010), "LO", ONE, "ContrastBolusAgent"},
-    {DEMUR_TAG(0x0018, 0x9342), "CS", ONE, "ContrastBolusAgentAdministered"},
-    {DEMUR_TAG(0x0018, 0x9344), "CS", ONE, "ContrastBolusAgentPhase"},
-    {DEMUR_TAG(0x0018, 0x1040), "LO", ONE, "ContrastBolusRoute"},
-    {DEMUR_TAG(0x0018, 0x1041), "DS", ONE, "ContrastBolusVolume"},
-    {DEMUR_TAG(0x0018, 0x1042), "TM", ONE, "ContrastBolusStartTime"},
-    {DEMUR_TAG(0x0018, 0x1043), "TM", ONE, "ContrastBolusStopTime"},
-    {DEMUR_TAG(0x0018, 0x1044), "DS", ONE, "ContrastBolusTotalDose"},
-    {DEMUR_TAG(0x0018, 0x1046), "DS", ONE, "ContrastFlowRate"},
-    {DEMUR_TAG(0x0018, 0x1047), "DS", ONE, "ContrastFlowDuration"},
-    {DEMUR_TAG(0x0018, 0x1048), "CS", ONE, "ContrastBolusIngredient"},
-    {DEMUR_TAG(0x0018, 0x1049), "DS", ONE, "ContrastBolusIngredientConcentration"},
-    {DEMUR_TAG(0x0018, 0x0060), "DS", ONE, "KVP"},
-    {DEMUR_TAG(0x0028, 0x1054), "LO", ONE, "RescaleType"},
-    {DEMUR_TAG(0x0018, 0x937C), "FD", ONE, "MonoenergeticEnergyEquivalent"},
-    {DEMUR_TAG(0x0018, 0x9353), "FL", ONE, "EnergyWeightingFactor"},
-    {DEMUR_TAG(0x0018, 0x9361), "CS", ONE, "MultienergyCTAcquisition"},
-    {DEMUR_TAG(0x0008, 0x0008), "CS", ONE, "ImageType"},
-    {DEMUR_TAG(0x0008, 0x9007), "CS", ONE, "FrameType"},
-    {DEMUR_TAG(0x0018, 0x1210), "SH", ONE, "ConvolutionKernel"},
-    {DEMUR_TAG(0x0018, 0x9316), "CS", ONE, "ConvolutionKernelGroup"},
-    {DEMUR_TAG(0x0018, 0x9315), "CS", ONE, "ReconstructionAlgorithm"},
-    {DEMUR_TAG(0x0018, 0x1160), "SH", ONE, "FilterType"},
-    {DEMUR_TAG(0x0018, 0x9320), "SH", ONE, "ImageFilter"},
-    {DEMUR_TAG(0x0018, 0x7050), "CS", ONE, "FilterMaterial"},
-    {DEMUR_TAG(0x0018, 0x0050), "DS", ONE, "SliceThickness"},
-    {DEMUR_TAG(0x0018, 0x0088), "DS", ONE, "SpacingBetweenSlices"},
-    {DEMUR_TAG(0x0018, 0x1100), "DS", ONE, "ReconstructionDiameter"},
-    {DEMUR_TAG(0x0018, 0x0090), "DS", ONE, "DataCollectionDiameter"},
-    {DEMUR_TAG(0x0018, 0x1120), "DS", ONE, "GantryDetectorTilt"},
-    {DEMUR_TAG(0x0018, 0x1140), "CS", ONE, "RotationDirection"},
-    {DEMUR_TAG(0x0018, 0x0022), "CS", ONE, "ScanOptions"},
-    {DEMUR_TAG(0x0018, 0x9302), "CS", ONE, "AcquisitionType"},
-    {DEMUR_TAG(0x0018, 0x9305), "FD", ONE, "RevolutionTime"},
-    {DEMUR_TAG(0x0018, 0x9306), "FD", ONE, "SingleCollimationWidth"},
-    {DEMUR_TAG(0x0018, 0x9307), "FD", ONE, "TotalCollimationWidth"},
-    {DEMUR_TAG(0x0018, 0x9309), "FD", ONE, "TableSpeed"},
-    {DEMUR_TAG(0x0018, 0x9310), "FD", ONE, "TableFeedPerRotation"},
-    {DEMUR_TAG(0x0018, 0x9311), "FD", ONE, "SpiralPitchFactor"},
-    {DEMUR_TAG(0x0018, 0x9323), "CS", ONE, "ExposureModulationType"},
-    {DEMUR_TAG(0x0018, 0x5100), "CS", ONE, "PatientPosition"},
-    {DEMUR_TAG(0x0028, 0x0004), "CS", ONE, "PhotometricInterpretation"},
-    {DEMUR_TAG(0x0028, 0x2110), "CS", ONE, "LossyImageCompression"},
-    {DEMUR_TAG(0x0008, 0x0070), "LO", ONE, "Manufacturer"},
-    {DEMUR_TAG(0x0008, 0x1090), "LO", ONE, "ManufacturerModelName"},
-    {DEMUR_TAG(0x0018, 0x1000), "LO", ONE, "DeviceSerialNumber"},
-    {DEMUR_TAG(0x0008, 0x1010), "SH", ONE, "StationName"},
-    {DEMUR_TAG(0x0018, 0x1020), "LO", ONE, "SoftwareVersions"},
-    {DEMUR_TAG(0x0020, 0x0011), "IS", ONE, "SeriesNumber"},
-    {DEMUR_TAG(0x0008, 0x002A), "DT", TIME, "AcquisitionDateTime"},
-    {DEMUR_TAG(0x0018, 0x9074), "DT", TIME, "FrameAcquisitionDateTime"},
-    {DEMUR_TAG(0x0018, 0x9151), "DT", TIME, "FrameReferenceDateTime"},
-    {DEMUR_TAG(0x0008, 0x0032), "TM", TIME, "AcquisitionTime"},
-    {DEMUR_TAG(0x0008, 0x0022), "DA", TIME, "AcquisitionDate"},
-    {DEMUR_TAG(0x0008, 0x0031), "TM", TIME, "SeriesTime"},
-    {DEMUR_TAG(0x0008, 0x0021), "DA", TIME, "SeriesDate"},
-    {DEMUR_TAG(0x0008, 0x0033), "TM", TIME, "ContentTime"},
-    {DEMUR_TAG(0x0008, 0x0023), "DA", TIME, "ContentDate"},
-    {DEMUR_TAG(0x0008, 0x0013), "TM", TIME, "InstanceCreationTime"},
-    {DEMUR_TAG(0x0008, 0x0012), "DA", TIME, "InstanceCreationDate"},
-    {DEMUR_TAG(0x0018, 0x1151), "IS", FREE, "XRayTubeCurrent"},
-    {DEMUR_TAG(0x0018, 0x9330), "FD", FREE, "XRayTubeCurrentInmA"},
-    {DEMUR_TAG(0x0018, 0x1152), "IS", FREE, "Exposure"},
-    {DEMUR_TAG(0x0018, 0x9332), "FD", FREE, "ExposureInmAs"},
-    {DEMUR_TAG(0x0018, 0x1150), "IS", FREE, "ExposureTime"},
-    {DEMUR_TAG(0x0018, 0x9328), "FD", FREE, "ExposureTimeInms"},
-    {DEMUR_TAG(0x0018, 0x9345), "FD", FREE, "CTDIvol"},
-    {DEMUR_TAG(0x0018, 0x1170), "IS", FREE, "GeneratorPower"},
-    {DEMUR_TAG(0x0018, 0x1190), "DS", FREE, "FocalSpots"},
-    {DEMUR_TAG(0x0018, 0x1130), "DS", FREE, "TableHeight"},
-    {DEMUR_TAG(0x0028, 0x1050), "DS", FREE, "WindowCenter"},
-    {DEMUR_TAG(0x0028, 0x1051), "DS", FREE, "WindowWidth"},
-    {DEMUR_TAG(0x0018, 0x0015), "CS", FREE, "BodyPartExamined"},
-    {DEMUR_TAG(0x0018, 0x1030), "LO", ONE, "ProtocolName"},
-    {DEMUR_TAG(0x0018, 0x9423), "LO", ONE, "AcquisitionProtocolName"},
-    {DEMUR_TAG(0x0018, 0x9424), "LT", ONE, "AcquisitionProtocolDescription"},
-    {DEMUR_TAG(0x0008, 0x2111), "ST", FREE, "DerivationDescription"},
-    {DEMUR_TAG(0x0020, 0x4000), "LT", FREE, "ImageComments"},
-    {DEMUR_TAG(0x0008, 0x103E), "LO", ONE, "SeriesDescription"},
+    {DEMUR_TAG(0x0020, 0x0052), DEMUR_VR_UI, ONE, "FrameOfReferenceUID"},
+    {DEMUR_TAG(0x0020, 0x000D), DEMUR_VR_UI, ONE, "StudyInstanceUID"},
+    {DEMUR_TAG(0x0020, 0x0012), DEMUR_VR_IS, STEPS, "AcquisitionNumber"},
+    {DEMUR_TAG(0x0020, 0x9156), DEMUR_VR_US, STEPS, "FrameAcquisitionNumber"},
+    {DEMUR_TAG(0x0008, 0x0017), DEMUR_VR_UI, STEPS, "AcquisitionUID"},
+    {DEMUR_TAG(0x0008, 0x3010), DEMUR_VR_UI, STEPS, "IrradiationEventUID"},
+    {DEMUR_TAG(0x0020, 0x0100), DEMUR_VR_IS, ONE, "TemporalPositionIdentifier"},
+    {DEMUR_TAG(0x0020, 0x9128), DEMUR_VR_UL, ONE, "TemporalPositionIndex"},
+    {DEMUR_TAG(0x0020, 0x930D), DEMUR_VR_FD, ONE, "TemporalPositionTimeOffset"},
+    {DEMUR_TAG(0x0018, 0x1060), DEMUR_VR_DS, ONE, "TriggerTime"},
+    {DEMUR_TAG(0x0018, 0x1069), DEMUR_VR_DS, ONE, "TriggerTimeOffset"},
+    {DEMUR_TAG(0x0020, 0x9241), DEMUR_VR_FL, ONE, "NominalPercentageOfCardiacPhase"},
+    {DEMUR_TAG(0x0018, 0x9236), DEMUR_VR_CS, ONE, "CardiacCyclePosition"},
+    {DEMUR_TAG(0x0020, 0x9153), DEMUR_VR_FD, ONE, "NominalCardiacTriggerDelayTime"},
+    {DEMUR_TAG(0x0020, 0x9245), DEMUR_VR_FL, ONE, "NominalPercentageOfRespiratoryPhase"},
+    {DEMUR_TAG(0x0018, 0x9214), DEMUR_VR_CS, ONE, "RespiratoryCyclePosition"},
+    {DEMUR_TAG(0x0020, 0x9255), DEMUR_VR_FD, ONE, "NominalRespiratoryTriggerDelayTime"},
+    {DEMUR_TAG(0x0018, 0x0081), DEMUR_VR_DS, ONE, "EchoTime"},
+    {DEMUR_TAG(0x0018, 0x9082), DEMUR_VR_FD, ONE, "EffectiveEchoTime"},
+    {DEMUR_TAG(0x0018, 0x0086), DEMUR_VR_IS, ONE, "EchoNumbers"},
+    {DEMUR_TAG(0x0018, 0x0010), DEMUR_VR_LO, ONE, "ContrastBolusAgent"},
+    {DEMUR_TAG(0x0018, 0x9342), DEMUR_VR_CS, ONE, "ContrastBolusAgentAdministered"},
+    {DEMUR_TAG(0x0018, 0x9344), DEMUR_VR_CS, ONE, "ContrastBolusAgentPhase"},
+    {DEMUR_TAG(0x0018, 0x1040), DEMUR_VR_LO, ONE, "ContrastBolusRoute"},
+    {DEMUR_TAG(0x0018, 0x1041), DEMUR_VR_DS, ONE, "ContrastBolusVolume"},
+    {DEMUR_TAG(0x0018, 0x1042), DEMUR_VR_TM, ONE, "ContrastBolusStartTime"},
+    {DEMUR_TAG(0x0018, 0x1043), DEMUR_VR_TM, ONE, "ContrastBolusStopTime"},
+    {DEMUR_TAG(0x0018, 0x1044), DEMUR_VR_DS, ONE, "ContrastBolusTotalDose"},
+    {DEMUR_TAG(0x0018, 0x1046), DEMUR_VR_DS, ONE, "ContrastFlowRate"},
+    {DEMUR_TAG(0x0018, 0x1047), DEMUR_VR_DS, ONE, "ContrastFlowDuration"},
+    {DEMUR_TAG(0x0018, 0x1048), DEMUR_VR_CS, ONE, "ContrastBolusIngredient"},
+    {DEMUR_TAG(0x0018, 0x1049), DEMUR_VR_DS, ONE, "ContrastBolusIngredientConcentration"},
+    {DEMUR_TAG(0x0018, 0x0060), DEMUR_VR_DS, ONE, "KVP"},
+    {DEMUR_TAG(0x0028, 0x1054), DEMUR_VR_LO, ONE, "RescaleType"},
+    {DEMUR_TAG(0x0018, 0x937C), DEMUR_VR_FD, ONE, "MonoenergeticEnergyEquivalent"},
+    {DEMUR_TAG(0x0018, 0x9353), DEMUR_VR_FL, ONE, "EnergyWeightingFactor"},
+    {DEMUR_TAG(0x0018, 0x9361), DEMUR_VR_CS, ONE, "MultienergyCTAcquisition"},
+    {DEMUR_TAG(0x0008, 0x0008), DEMUR_VR_CS, ONE, "ImageType"},
+    {DEMUR_TAG(0x0008, 0x9007), DEMUR_VR_CS, ONE, "FrameType"},
+    {DEMUR_TAG(0x0018, 0x1210), DEMUR_VR_SH, ONE, "ConvolutionKernel"},
+    {DEMUR_TAG(0x0018, 0x9316), DEMUR_VR_CS, ONE, "ConvolutionKernelGroup"},
+    {DEMUR_TAG(0x0018, 0x9315), DEMUR_VR_CS, ONE, "ReconstructionAlgorithm"},
+    {DEMUR_TAG(0x0018, 0x1160), DEMUR_VR_SH, ONE, "FilterType"},
+    {DEMUR_TAG(0x0018, 0x9320), DEMUR_VR_SH, ONE, "ImageFilter"},
+    {DEMUR_TAG(0x0018, 0x7050), DEMUR_VR_CS, ONE, "FilterMaterial"},
+    {DEMUR_TAG(0x0018, 0x0050), DEMUR_VR_DS, ONE, "SliceThickness"},
+    {DEMUR_TAG(0x0018, 0x0088), DEMUR_VR_DS, ONE, "SpacingBetweenSlices"},
+    {DEMUR_TAG(0x0018, 0x1100), DEMUR_VR_DS, ONE, "ReconstructionDiameter"},
+    {DEMUR_TAG(0x0018, 0x0090), DEMUR_VR_DS, ONE, "DataCollectionDiameter"},
+    {DEMUR_TAG(0x0018, 0x1120), DEMUR_VR_DS, ONE, "GantryDetectorTilt"},
+    {DEMUR_TAG(0x0018, 0x1140), DEMUR_VR_CS, ONE, "RotationDirection"},
+    {DEMUR_TAG(0x0018, 0x0022), DEMUR_VR_CS, ONE, "ScanOptions"},
+    {DEMUR_TAG(0x0018, 0x9302), DEMUR_VR_CS, ONE, "AcquisitionType"},
+    {DEMUR_TAG(0x0018, 0x9305), DEMUR_VR_FD, ONE, "RevolutionTime"},
+    {DEMUR_TAG(0x0018, 0x9306), DEMUR_VR_FD, ONE, "SingleCollimationWidth"},
+    {DEMUR_TAG(0x0018, 0x9307), DEMUR_VR_FD, ONE, "TotalCollimationWidth"},
+    {DEMUR_TAG(0x0018, 0x9309), DEMUR_VR_FD, ONE, "TableSpeed"},
+    {DEMUR_TAG(0x0018, 0x9310), DEMUR_VR_FD, ONE, "TableFeedPerRotation"},
+    {DEMUR_TAG(0x0018, 0x9311), DEMUR_VR_FD, ONE, "SpiralPitchFactor"},
+    {DEMUR_TAG(0x0018, 0x9323), DEMUR_VR_CS, ONE, "ExposureModulationType"},
+    {DEMUR_TAG(0x0018, 0x5100), DEMUR_VR_CS, ONE, "PatientPosition"},
+    {DEMUR_TAG(0x0028, 0x0004), DEMUR_VR_CS, ONE, "PhotometricInterpretation"},
+    {DEMUR_TAG(0x0028, 0x2110), DEMUR_VR_CS, ONE, "LossyImageCompression"},
+    {DEMUR_TAG(0x0008, 0x0070), DEMUR_VR_LO, ONE, "Manufacturer"},
+    {DEMUR_TAG(0x0008, 0x1090), DEMUR_VR_LO, ONE, "ManufacturerModelName"},
+    {DEMUR_TAG(0x0018, 0x1000), DEMUR_VR_LO, ONE, "DeviceSerialNumber"},
+    {DEMUR_TAG(0x0008, 0x1010), DEMUR_VR_SH, ONE, "StationName"},
+    {DEMUR_TAG(0x0018, 0x1020), DEMUR_VR_LO, ONE, "SoftwareVersions"},
+    {DEMUR_TAG(0x0020, 0x0011), DEMUR_VR_IS, ONE, "SeriesNumber"},
+    {DEMUR_TAG(0x0008, 0x002A), DEMUR_VR_DT, TIME, "AcquisitionDateTime"},
+    {DEMUR_TAG(0x0018, 0x9074), DEMUR_VR_DT, TIME, "FrameAcquisitionDateTime"},
+    {DEMUR_TAG(0x0018, 0x9151), DEMUR_VR_DT, TIME, "FrameReferenceDateTime"},
+    {DEMUR_TAG(0x0008, 0x0032), DEMUR_VR_TM, TIME, "AcquisitionTime"},
+    {DEMUR_TAG(0x0008, 0x0022), DEMUR_VR_DA, TIME, "AcquisitionDate"},
+    {DEMUR_TAG(0x0008, 0x0031), DEMUR_VR_TM, TIME, "SeriesTime"},
+    {DEMUR_TAG(0x0008, 0x0021), DEMUR_VR_DA, TIME, "SeriesDate"},
+    {DEMUR_TAG(0x0008, 0x0033), DEMUR_VR_TM, TIME, "ContentTime"},
+    {DEMUR_TAG(0x0008, 0x0023), DEMUR_VR_DA, TIME, "ContentDate"},
+    {DEMUR_TAG(0x0008, 0x0013), DEMUR_VR_TM, TIME, "InstanceCreationTime"},
+    {DEMUR_TAG(0x0008, 0x0012), DEMUR_VR_DA, TIME, "InstanceCreationDate"},
+    {DEMUR_TAG(0x0018, 0x1151), DEMUR_VR_IS, FREE, "XRayTubeCurrent"},
+    {DEMUR_TAG(0x0018, 0x9330), DEMUR_VR_FD, FREE, "XRayTubeCurrentInmA"},
+    {DEMUR_TAG(0x0018, 0x1152), DEMUR_VR_IS, FREE, "Exposure"},
+    {DEMUR_TAG(0x0018, 0x9332), DEMUR_VR_FD, FREE, "ExposureInmAs"},
+    {DEMUR_TAG(0x0018, 0x1150), DEMUR_VR_IS, FREE, "ExposureTime"},
+    {DEMUR_TAG(0x0018, 0x9328), DEMUR_VR_FD, FREE, "ExposureTimeInms"},
+    {DEMUR_TAG(0x0018, 0x9345), DEMUR_VR_FD, FREE, "CTDIvol"},
+    {DEMUR_TAG(0x0018, 0x1170), DEMUR_VR_IS, FREE, "GeneratorPower"},
+    {DEMUR_TAG(0x0018, 0x1190), DEMUR_VR_DS, FREE, "FocalSpots"},
+    {DEMUR_TAG(0x0018, 0x1130), DEMUR_VR_DS, FREE, "TableHeight"},
+    {DEMUR_TAG(0x0028, 0x1050), DEMUR_VR_DS, FREE, "WindowCenter"},
+    {DEMUR_TAG(0x0028, 0x1051), DEMUR_VR_DS, FREE, "WindowWidth"},
+    {DEMUR_TAG(0x0018, 0x0015), DEMUR_VR_CS, FREE, "BodyPartExamined"},
+    {DEMUR_TAG(0x0018, 0x1030), DEMUR_VR_LO, ONE, "ProtocolName"},
+    {DEMUR_TAG(0x0018, 0x9423), DEMUR_VR_LO, ONE, "AcquisitionProtocolName"},
+    {DEMUR_TAG(0x0018, 0x9424), DEMUR_VR_LT, ONE, "AcquisitionProtocolDescription"},
+    {DEMUR_TAG(0x0008, 0x2111), DEMUR_VR_ST, FREE, "DerivationDescription"},
+    {DEMUR_TAG(0x0020, 0x4000), DEMUR_VR_LT, FREE, "ImageComments"},
+    {DEMUR_TAG(0x0008, 0x103E), DEMUR_VR_LO, ONE, "SeriesDescription"},
 };
 
 size_t
@@ -189,22 +189,31 @@ text_text(const guint8 *bytes, size_t length, const char *character_set) {
 char *
 demur_slice_attribute_text(const DemurElement *element, const guint8 *bytes,
                            const DemurSliceAttribute *attribute, const char *character_set) {
-  const char *vr =
-      element->vr[0] != '\0' && strcmp(element->vr, "UN") != 0 ? element->vr : attribute->vr;
+  const gboolean told =
+      element->vr != DEMUR_VR_NONE && element->vr != DEMUR_VR_OTHER && element->vr != DEMUR_VR_UN;
   const size_t length = element->length;
   char *text;
-  if (strcmp(vr, "US") == 0)
+  switch (told ? element->vr : attribute->vr) {
+  case DEMUR_VR_US:
     text = length >= 2 ? number_text(demur_elements_u16(bytes, element->big_endian)) : NULL;
-  else if (strcmp(vr, "UL") == 0)
+    break;
+  case DEMUR_VR_UL:
     text = length >= 4 ? number_text(demur_elements_u32(bytes, element->big_endian)) : NULL;
-  else if (strcmp(vr, "FD") == 0)
+    break;
+  case DEMUR_VR_FD:
     text = length >= 8 ? number_text(demur_elements_f64(bytes, element->big_endian)) : NULL;
-  else if (strcmp(vr, "FL") == 0)
+    break;
+  case DEMUR_VR_FL:
     text = length >= 4 ? number_text(demur_elements_f32(bytes, element->big_endian)) : NULL;
-  else if (strcmp(vr, "DS") == 0 || strcmp(vr, "IS") == 0)
+    break;
+  case DEMUR_VR_DS:
+  case DEMUR_VR_IS:
     text = decimals_text(bytes, length);
-  else
+    break;
+  default:
     text = text_text(bytes, length, character_set);
+    break;
+  }
   if (text != NULL && *text == '\0')
     g_clear_pointer(&text, g_free);
   return text;
@@ -258,10 +267,10 @@ double
 demur_slice_attribute_seconds(const DemurSliceAttribute *attribute, const char *text) {
   if (text == NULL)
     return NAN;
-  if (strcmp(attribute->vr, "TM") == 0)
+  if (attribute->vr == DEMUR_VR_TM)
     return seconds_of_day(text);
   const double day = seconds_of_date(text);
-  if (strcmp(attribute->vr, "DA") == 0 || isnan(day) || strlen(text) < 10)
+  if (attribute->vr == DEMUR_VR_DA || isnan(day) || strlen(text) < 10)
     return day;
   return day + seconds_of_day(text + 8);
 }

@@ -17,7 +17,7 @@ typedef enum {
 
 typedef struct {
   guint32 tag;
-  const char vr[3]; /* of the standard: what an implicit data set is read by */
+  DemurVr vr; /* of the standard: what an implicit data set is read by */
   DemurSliceAttributeRole role;
   const char *keyword; /* PS3.6 */
 } DemurSliceAttribute;

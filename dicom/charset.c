@@ -12,10 +12,22 @@ typedef struct {
   const char *prefix; /* before each character, "" mostly */
 } Table;
 
-#define JIS_X0201 "JIS_X0201"
+/* JIS X 0201 (ISO-IR 13 and 14), which glibc's iconv lacks: converted here. */
+static const char jis_x0201[] = "JIS_X0201";
+#define JIS_X0201 jis_x0201
 
 static const Table ASCII = {"ASCII", 1, FALSE, ""};
 static const Table NONE = {NULL, 1, FALSE, ""};
+
+/* How a whole text is coded, by the first of its defined terms. */
+typedef enum { CODE_EXTENSIONS, UTF_8, GB_18030 } System;
+
+static const struct {
+  const char *term;
+  System system;
+} systems[] = {{"UTF-8", UTF_8}, {"UTF8", UTF_8}, {"GB18030", GB_18030}, {"GBK", GB_18030}};
+
+#define UTF_8_NUMBER 192 /* ISO_IR 192 */
 
 static const struct {
   int number; /* of the ISO registration in the defined term */
@@ -47,8 +59,7 @@ static const struct {
     {"$)A", FALSE, {"EUC-CN", 2, FALSE, ""}},
 };
 
-/* JIS X 0201 (ISO-IR 13 and 14), which glibc's iconv lacks: Latin letters with a yen sign and an
- * overline, and half-width katakana from 0xA1 to 0xDF. */
+/* Latin letters with a yen sign and an overline, and half-width katakana from 0xA1 to 0xDF. */
 static void
 append_jis_x0201(GString *out, const char *bytes, size_t length) {
   for (size_t i = 0; i < length; i++) {
@@ -66,7 +77,7 @@ append_jis_x0201(GString *out, const char *bytes, size_t length) {
  * time. */
 static void
 append_converted(GString *out, const char *charset, const char *bytes, size_t length, guint unit) {
-  if (charset != NULL && strcmp(charset, JIS_X0201) == 0) {
+  if (charset == JIS_X0201) {
     append_jis_x0201(out, bytes, length);
     return;
   }
@@ -96,19 +107,32 @@ append_converted(GString *out, const char *charset, const char *bytes, size_t le
   g_iconv_close(converter);
 }
 
-static Table
-table_of_term(const char *term, size_t length) {
-  g_autofree char *upper = g_ascii_strup(term, (gssize)length);
-  const char *number = strstr(upper, "IR");
+/* The number of a defined term as "ISO_IR 100" or "ISO 2022 IR 100"; 0 where it has none. */
+static int
+number_of_term(const char *term) {
+  const char *number = strstr(term, "IR");
   if (number == NULL)
-    return NONE;
+    return 0;
   for (number += 2; *number == ' ' || *number == '_' || *number == '-'; number++)
     ;
-  const int value = (int)g_ascii_strtoll(number, NULL, 10);
+  return (int)g_ascii_strtoll(number, NULL, 10);
+}
+
+static Table
+table_of_term(const char *term) {
+  const int number = number_of_term(term);
   for (size_t i = 0; i < G_N_ELEMENTS(right_tables); i++)
-    if (right_tables[i].number == value)
+    if (right_tables[i].number == number)
       return right_tables[i].table;
   return NONE;
+}
+
+static System
+system_of_term(const char *term) {
+  for (size_t i = 0; i < G_N_ELEMENTS(systems); i++)
+    if (strcmp(term, systems[i].term) == 0)
+      return systems[i].system;
+  return number_of_term(term) == UTF_8_NUMBER ? UTF_8 : CODE_EXTENSIONS;
 }
 
 static void
@@ -221,15 +245,15 @@ demur_charset_to_utf8(const char *bytes, size_t length, const char *character_se
   const char *separator = strchr(set, '\\');
   const size_t first_length = separator != NULL ? (size_t)(separator - set) : strlen(set);
   g_autofree char *first = g_strstrip(g_strndup(set, first_length));
-  if (strstr(first, "IR 192") != NULL || strstr(first, "IR_192") != NULL ||
-      g_str_equal(first, "UTF-8") || g_str_equal(first, "UTF8"))
+  const System system = system_of_term(first);
+  if (system == UTF_8)
     return without_controls(g_utf8_make_valid(bytes, (gssize)length));
-  const Table table = table_of_term(first, strlen(first));
-  char *japanese = g_strcmp0(table.iconv, JIS_X0201) == 0 ? from_shift_jis(bytes, length) : NULL;
+  const Table table = table_of_term(first);
+  char *japanese = table.iconv == JIS_X0201 ? from_shift_jis(bytes, length) : NULL;
   if (japanese != NULL)
     return without_controls(japanese);
   GString *out = g_string_new(NULL);
-  if (g_str_equal(first, "GB18030") || g_str_equal(first, "GBK"))
+  if (system == GB_18030)
     append_converted(out, "GB18030", bytes, length, 1);
   else
     append_iso2022(out, bytes, length, table);

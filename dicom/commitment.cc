@@ -93,9 +93,7 @@ commit(const DemurPeer &peer, const CommitmentMessage &message, DemurCommitment 
        GError **error) {
   Scu scu;
   demur_scu_set_up(scu, peer);
-  OFList<OFString> plain;
-  plain.push_back(UID_LittleEndianExplicitTransferSyntax);
-  plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+  const OFList<OFString> plain = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
   scu.addPresentationContext(UID_StorageCommitmentPushModelSOPClass, plain);
   if (!demur_scu_associate(scu, peer, error))
     return FALSE;
@@ -134,9 +132,7 @@ bool
 demur_commitment_report(const DemurPeer &peer, const CommitmentMessage &message) {
   Scu scu;
   demur_scu_set_up(scu, peer);
-  OFList<OFString> plain;
-  plain.push_back(UID_LittleEndianExplicitTransferSyntax);
-  plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+  const OFList<OFString> plain = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
   scu.addPresentationContext(UID_StorageCommitmentPushModelSOPClass, plain, ASC_SC_ROLE_SCP);
   if (!demur_scu_associate(scu, peer, nullptr))
     return false;

@@ -25,7 +25,7 @@ visit_meta(const DemurElement *element, gpointer data) {
     return DEMUR_WALK_STOP;
   if (element->length == DEMUR_ELEMENTS_UNDEFINED)
     return DEMUR_WALK_STOP;
-  if (strcmp(element->vr, "SQ") == 0) {
+  if (element->vr == DEMUR_VR_SQ) {
     meta->nested = TRUE;
     return DEMUR_WALK_STOP;
   }
@@ -175,9 +175,9 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
 
   if (found.transfer_syntax_uid == NULL || *found.transfer_syntax_uid == '\0') {
     g_free(found.transfer_syntax_uid);
-    found.transfer_syntax_uid = g_strdup(encoding.big_endian    ? "1.2.840.10008.1.2.2"
-                                         : encoding.explicit_vr ? "1.2.840.10008.1.2.1"
-                                                                : "1.2.840.10008.1.2");
+    found.transfer_syntax_uid = g_strdup(encoding.big_endian    ? DEMUR_EXPLICIT_BIG_ENDIAN
+                                         : encoding.explicit_vr ? DEMUR_EXPLICIT_LITTLE_ENDIAN
+                                                                : DEMUR_IMPLICIT_LITTLE_ENDIAN);
   }
   found.offset = offset;
   found.encoding = encoding;
@@ -191,7 +191,7 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
 static DemurWalk
 pass_by(const DemurElement *element, gpointer data) {
   DemurSource *source = data;
-  if (element->vr[0] != '\0' || element->length == DEMUR_ELEMENTS_UNDEFINED ||
+  if (element->vr != DEMUR_VR_NONE || element->length == DEMUR_ELEMENTS_UNDEFINED ||
       element->length < 8 || element->tag == DEMUR_TAG(0x7FE0, 0x0010))
     return DEMUR_WALK_ON;
   const guint8 *bytes = demur_source_peek(source, element->offset, 4);

@@ -2,8 +2,10 @@
 #include "base/error.h"
 #include "dicom/dataset-pixels.hh"
 #include "dicom/deidentify-values.h"
+#include "dicom/image-kind.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
+#include "dicom/sop-class.h"
 #include "dicom/data-set.h"
 
 #include <inttypes.h>
@@ -271,12 +273,6 @@ keep_by_kind(DcmElement &element, const Cleaning &cleaning, guint32 tag, int dep
   }
 }
 
-bool
-is_ct(const std::string &sop_class) {
-  return sop_class == UID_CTImageStorage || sop_class == UID_EnhancedCTImageStorage ||
-         sop_class == UID_LegacyConvertedEnhancedCTImageStorage;
-}
-
 // DA, TM and DT; a date and its time, 0x10 apart in group 0008, move together.
 bool
 shift(DcmElement &element, const Cleaning &cleaning, guint32 tag,
@@ -315,7 +311,7 @@ may_stay(DcmElement &element, const Cleaning &cleaning, guint32 tag, int depth,
   case Action::uid:
     return vr == EVR_UI && replace_uids(element, cleaning.secret);
   case Action::ct_class:
-    return is_ct(text);
+    return demur_sop_class_find(text.c_str()) == DEMUR_SOP_CT;
   case Action::moment:
     return shift(element, cleaning, tag, moments);
   case Action::vendor:
@@ -401,13 +397,11 @@ place_of(DcmDataset &dataset, const char *folder, GError **error) {
 std::string
 objection(const DemurFile &file, DcmDataset &dataset) {
   // The meta header's class stands for one that the data set lacks.
-  if (file.header->sop_class_uid == nullptr || !is_ct(file.header->sop_class_uid))
+  if (demur_sop_class_find(file.header->sop_class_uid) != DEMUR_SOP_CT)
     return "no CT image: only those are copied, others may show names in their pixels";
   g_autofree char *burned =
       g_ascii_strup(first_string(dataset, DCM_BurnedInAnnotation).c_str(), -1);
-  if (g_str_has_prefix(g_strstrip(burned), "Y") ||
-      (file.header->image_type != nullptr &&
-       std::strstr(file.header->image_type, "SCREEN SAVE") != nullptr))
+  if (g_str_has_prefix(g_strstrip(burned), "Y") || demur_image_is_secondary(file.header))
     return "it says that text is burned into its pixels";
   if (file.header->study_uid == nullptr || file.header->series_uid == nullptr ||
       file.header->sop_instance_uid == nullptr)

@@ -244,16 +244,6 @@ typedef struct {
 } Level;
 
 static gboolean
-has_long_length(const char *vr) {
-  static const char *const names[] = {"OB", "OD", "OF", "OL", "OV", "OW", "SQ",
-                                      "SV", "UC", "UN", "UR", "UT", "UV"};
-  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-    if (vr[0] == names[i][0] && vr[1] == names[i][1])
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
 fail(GError **error, guint64 offset, const char *what) {
   demur_error_set(error, DEMUR_ERROR_INPUT, "%s at byte %" PRIu64, what, offset);
   return FALSE;
@@ -393,9 +383,8 @@ read_element(Walk *walk, const guint8 *head, DemurElement *element, gboolean *ex
     element->length = demur_elements_u32(head + 4, big);
     return TRUE;
   }
-  element->vr[0] = (char)head[4];
-  element->vr[1] = (char)head[5];
-  if (!has_long_length(element->vr)) {
+  element->vr = demur_vr_find(head + 4);
+  if (!demur_vr_has_long_length(element->vr)) {
     element->length = demur_elements_u16(head + 6, big);
     return TRUE;
   }
@@ -411,10 +400,10 @@ read_element(Walk *walk, const guint8 *head, DemurElement *element, gboolean *ex
 static gboolean
 enter_undefined(Walk *walk, const DemurElement *element, gboolean is_pixels, gboolean explicit_vr,
                 GError **error) {
-  const gboolean fragments = element->vr[0] == 'O' || is_pixels;
-  const gboolean unknown = element->vr[0] == 'U' && element->vr[1] == 'N';
+  const gboolean fragments = demur_vr_is_bytes(element->vr) || is_pixels;
+  const gboolean unknown = element->vr == DEMUR_VR_UN;
   if (walk->n_steps < DEMUR_ELEMENTS_MAX_DEPTH && !fragments && !unknown && explicit_vr &&
-      (element->vr[0] != 'S' || element->vr[1] != 'Q'))
+      element->vr != DEMUR_VR_SQ)
     return fail(error, walk->at, N_("an element without a length that is no sequence"));
   /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
   const Level level = {
@@ -451,7 +440,7 @@ step_element(Walk *walk, const guint8 *head, guint32 tag, DemurElementFunc func,
     return TRUE;
   if (undefined)
     return enter_undefined(walk, &element, is_pixels, explicit_vr, error);
-  const gboolean sequence = element.vr[0] == 'S' && element.vr[1] == 'Q';
+  const gboolean sequence = element.vr == DEMUR_VR_SQ;
   if ((sequence && walk->everything) || wish == DEMUR_WALK_DESCEND) {
     const Level level = {LEVEL_SEQUENCE, element.offset + element.length, explicit_vr,
                          element.big_endian};

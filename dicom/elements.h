@@ -10,6 +10,8 @@
 
 #include <glib.h>
 
+#include "dicom/vr.h"
+
 G_BEGIN_DECLS
 
 #define DEMUR_ELEMENTS_MAX_DEPTH 64
@@ -63,7 +65,7 @@ typedef struct {
 
 typedef struct {
   guint32 tag;
-  char vr[3];                      /* "" where implicit */
+  DemurVr vr;                      /* DEMUR_VR_NONE where implicit */
   guint64 offset;                  /* of the value, in the source */
   guint32 length;                  /* DEMUR_ELEMENTS_UNDEFINED: encapsulated or delimited */
   guint depth;                     /* 0 at the root */

@@ -1,5 +1,6 @@
 #include "dicom/files.h"
 #include "dicom/image-kind.h"
+#include "dicom/sop-class.h"
 #include "base/error.h"
 #include "base/file-stamp.h"
 #include "base/limits.h"
@@ -463,7 +464,7 @@ folder_of_directory_file(const char *path) {
   if (source == NULL)
     return NULL;
   g_autoptr(DemurHeader) header = demur_header_read(&source, NULL);
-  if (header == NULL || g_strcmp0(header->sop_class_uid, "1.2.840.10008.1.3.10") != 0)
+  if (header == NULL || demur_sop_class_find(header->sop_class_uid) != DEMUR_SOP_DIRECTORY)
     return NULL;
   return g_path_get_dirname(path);
 }

@@ -259,8 +259,8 @@ static gboolean
 is_functional_group(const Reading *reading, const DemurElement *element) {
   if (((element->tag >> 16) & 1u) != 0 || element->tag == TAG_ADDITIONAL_SOURCES)
     return FALSE;
-  if (element->vr[0] != '\0')
-    return strcmp(element->vr, "SQ") == 0;
+  if (element->vr != DEMUR_VR_NONE)
+    return element->vr == DEMUR_VR_SQ;
   const guint8 *head =
       element->length >= 8 ? demur_source_peek(reading->source, element->offset, 8) : NULL;
   return head != NULL && demur_elements_u16(head, element->big_endian) == 0xFFFE &&

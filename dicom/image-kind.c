@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "dicom/sop-class.h"
 #include "dicom/transfer-syntax.h"
 
 static gboolean
@@ -21,6 +22,11 @@ demur_modality_is_ct(const char *modality) {
 }
 
 gboolean
+demur_photometric_is_grey(const char *photometric) {
+  return photometric == NULL || g_str_has_prefix(photometric, "MONOCHROME");
+}
+
+gboolean
 demur_image_is_localizer(const DemurHeader *header) {
   return image_type_has(header, "LOCALIZER") || image_type_has(header, "SCOUT");
 }
@@ -33,44 +39,36 @@ demur_image_is_derived(const DemurHeader *header) {
 
 gboolean
 demur_image_is_secondary(const DemurHeader *header) {
-  return (header->sop_class_uid != NULL &&
-          (g_str_equal(header->sop_class_uid, "1.2.840.10008.5.1.4.1.1.7") ||
-           g_str_has_prefix(header->sop_class_uid, "1.2.840.10008.5.1.4.1.1.7."))) ||
+  return demur_sop_class_find(header->sop_class_uid) == DEMUR_SOP_SECONDARY_CAPTURE ||
          image_type_has(header, "SCREEN SAVE");
 }
 
 GError *
 demur_header_not_an_image(const DemurHeader *header) {
   static const struct {
-    const char *prefix; /* of the SOP class */
+    DemurSopClass sop_class; /* DEMUR_SOP_OTHER: by the modality alone */
     const char *modality;
     const char *words;
   } others[] = {
-      {"1.2.840.10008.1.3.10", NULL,
+      {DEMUR_SOP_DIRECTORY, NULL,
        N_("a directory (DICOMDIR): the files it lists are read themselves")},
-      {"1.2.840.10008.5.1.4.1.1.88.", "SR", N_("a structured report (SR)")},
-      {"1.2.840.10008.5.1.4.1.1.66.", "SEG", N_("a segmentation (SEG), not an image")},
-      {"1.2.840.10008.5.1.4.1.1.481.3", "RTSTRUCT", N_("a radiotherapy structure set (RTSTRUCT)")},
-      {"1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", N_("a radiotherapy plan (RTPLAN)")},
-      {"1.2.840.10008.5.1.4.1.1.481.2", "RTDOSE",
-       N_("a radiotherapy dose grid (RTDOSE), not an image")},
-      {"1.2.840.10008.5.1.4.1.1.11.", "PR", N_("a presentation state (PR)")},
-      {"1.2.840.10008.5.1.4.1.1.104.", "DOC", N_("an encapsulated document (DOC)")},
-      {"1.2.840.10008.5.1.4.1.1.9.", "ECG", N_("a waveform")},
-      {NULL, "KO", N_("a key object selection (KO)")},
-      {NULL, "REG", N_("a registration (REG)")},
-      {NULL, "RTRECORD", N_("a radiotherapy record (RTRECORD)")},
+      {DEMUR_SOP_STRUCTURED_REPORT, "SR", N_("a structured report (SR)")},
+      {DEMUR_SOP_SEGMENTATION, "SEG", N_("a segmentation (SEG), not an image")},
+      {DEMUR_SOP_RT_STRUCTURE_SET, "RTSTRUCT", N_("a radiotherapy structure set (RTSTRUCT)")},
+      {DEMUR_SOP_RT_PLAN, "RTPLAN", N_("a radiotherapy plan (RTPLAN)")},
+      {DEMUR_SOP_RT_DOSE, "RTDOSE", N_("a radiotherapy dose grid (RTDOSE), not an image")},
+      {DEMUR_SOP_PRESENTATION_STATE, "PR", N_("a presentation state (PR)")},
+      {DEMUR_SOP_DOCUMENT, "DOC", N_("an encapsulated document (DOC)")},
+      {DEMUR_SOP_WAVEFORM, "ECG", N_("a waveform")},
+      {DEMUR_SOP_OTHER, "KO", N_("a key object selection (KO)")},
+      {DEMUR_SOP_OTHER, "REG", N_("a registration (REG)")},
+      {DEMUR_SOP_OTHER, "RTRECORD", N_("a radiotherapy record (RTRECORD)")},
   };
-  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-    if (others[i].prefix != NULL && header->sop_class_uid != NULL) {
-      const size_t n = strlen(others[i].prefix);
-      if (strncmp(header->sop_class_uid, others[i].prefix, n) == 0 &&
-          (others[i].prefix[n - 1] == '.' || header->sop_class_uid[n] == '\0'))
-        return demur_error_new(DEMUR_ERROR_UNSUPPORTED, "%s", others[i].words);
-    }
-    if (others[i].modality != NULL && g_strcmp0(header->modality, others[i].modality) == 0)
+  const DemurSopClass sop_class = demur_sop_class_find(header->sop_class_uid);
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+    if ((others[i].sop_class == sop_class && sop_class != DEMUR_SOP_OTHER) ||
+        (others[i].modality != NULL && g_strcmp0(header->modality, others[i].modality) == 0))
       return demur_error_new(DEMUR_ERROR_UNSUPPORTED, "%s", others[i].words);
-  }
   if (header->pixels == DEMUR_PIXELS_ABSENT && (header->rows == 0 || header->columns == 0))
     return header->modality != NULL
                ? demur_error_new(DEMUR_ERROR_UNSUPPORTED,
@@ -81,11 +79,11 @@ demur_header_not_an_image(const DemurHeader *header) {
 
 gboolean
 demur_header_lacks_its_image(const DemurHeader *header) {
-  static const char ct[] = "1.2.840.10008.5.1.4.1.1.2";
   return header->series_uid != NULL && header->pixels == DEMUR_PIXELS_ABSENT &&
          (header->rows == 0 || header->columns == 0) &&
-         (header->sop_class_uid != NULL ? g_str_has_prefix(header->sop_class_uid, ct)
-                                        : demur_modality_is_ct(header->modality));
+         (header->sop_class_uid != NULL
+              ? demur_sop_class_find(header->sop_class_uid) == DEMUR_SOP_CT
+              : demur_modality_is_ct(header->modality));
 }
 
 gboolean

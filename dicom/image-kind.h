@@ -8,6 +8,9 @@ G_BEGIN_DECLS
 /* Of a (0008,0060) as recorded; NULL: not recorded, FALSE. */
 gboolean demur_modality_is_ct(const char *modality);
 
+/* Of a (0028,0004) as recorded: MONOCHROME1 or 2; NULL: not recorded, taken for grey. */
+gboolean demur_photometric_is_grey(const char *photometric);
+
 gboolean demur_image_is_localizer(const DemurHeader *header);
 gboolean demur_image_is_derived(const DemurHeader *header);
 gboolean demur_image_is_secondary(const DemurHeader *header); /* a capture of a screen */

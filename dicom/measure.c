@@ -358,7 +358,7 @@ fill_worst(DemurSeries *series, const GPtrArray *images) {
     if (lossy == NULL && demur_header_is_lossy(header))
       lossy = header;
     const char *unit = value_of(image, DEMUR_TAG(0x0028, 0x1054));
-    if (other_unit == NULL && unit != NULL && g_ascii_strcasecmp(unit, "HU") != 0)
+    if (other_unit == NULL && !demur_rescale_type_is_hu(unit))
       other_unit = image;
     if (!isfinite(image->facts.slope) || image->facts.slope == 0 ||
         !isfinite(image->facts.intercept))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "dicom/image-kind.h"
 
 #define MAX_BYTES (G_GUINT64_CONSTANT(1) << 31)
 
@@ -100,8 +101,7 @@ gboolean
 demur_native_pixels(DemurSource *source, const DemurHeader *header, DemurNativePixels *pixels,
                     GError **error) {
   *pixels = (DemurNativePixels){.decompressed = header->encapsulated};
-  if (header->samples != 1 ||
-      (header->photometric != NULL && !g_str_has_prefix(header->photometric, "MONOCHROME"))) {
+  if (header->samples != 1 || !demur_photometric_is_grey(header->photometric)) {
     demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
                     "its colours can't be cleaned: only grey pixels are copied");
     return FALSE;

@@ -20,6 +20,17 @@ demur_condition_words(const OFCondition &condition) {
   return text;
 }
 
+OFList<OFString>
+demur_network_syntaxes(DemurExchange exchange) {
+  OFList<OFString> uids;
+  size_t n;
+  const DemurTransferSyntax *syntaxes = demur_transfer_syntaxes(&n);
+  for (size_t i = 0; i < n; i++)
+    if (syntaxes[i].exchange == exchange)
+      uids.push_back(syntaxes[i].uid);
+  return uids;
+}
+
 void
 demur_network_prepare() {
   static std::once_flag once;

@@ -9,7 +9,16 @@
 
 #include "dicom/transport-guard.hh"
 
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/ofstd/oflist.h>
+#include <dcmtk/ofstd/ofstring.h>
+
+#include "dicom/transfer-syntax.h"
+
 class OFCondition;
+
+// UIDs of the transfer syntaxes that are exchanged so, in the order in which they are preferred.
+OFList<OFString> demur_network_syntaxes(DemurExchange exchange);
 
 // DCMTK's words, on one line.
 std::string demur_condition_words(const OFCondition &condition);

@@ -145,13 +145,6 @@ add_storage(DcmSCU &scu) {
   static const char *const images[] = {UID_CTImageStorage, UID_EnhancedCTImageStorage,
                                        UID_LegacyConvertedEnhancedCTImageStorage,
                                        UID_SecondaryCaptureImageStorage};
-  static const char *const compressed[] = {
-      UID_JPEGProcess14SV1TransferSyntax,     UID_JPEGProcess14TransferSyntax,
-      UID_JPEGLSLosslessTransferSyntax,       UID_JPEGLSLossyTransferSyntax,
-      UID_JPEG2000LosslessOnlyTransferSyntax, UID_JPEG2000TransferSyntax,
-      UID_RLELosslessTransferSyntax,          UID_JPEGProcess1TransferSyntax,
-      UID_JPEGProcess2_4TransferSyntax,       UID_DeflatedExplicitVRLittleEndianTransferSyntax,
-      UID_BigEndianExplicitTransferSyntax};
   static const char *const others[] = {UID_BasicTextSRStorage,
                                        UID_EnhancedSRStorage,
                                        UID_ComprehensiveSRStorage,
@@ -165,11 +158,9 @@ add_storage(DcmSCU &scu) {
                                        UID_MRImageStorage,
                                        UID_DigitalXRayImageStorageForPresentation,
                                        UID_ComputedRadiographyImageStorage};
-  OFList<OFString> plain;
-  plain.push_back(UID_LittleEndianExplicitTransferSyntax);
-  plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+  const OFList<OFString> plain = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
   for (const char *image : images) {
-    for (const char *syntax : compressed) {
+    for (const OFString &syntax : demur_network_syntaxes(DEMUR_EXCHANGE_AS_IS)) {
       OFList<OFString> one;
       one.push_back(syntax);
       scu.addPresentationContext(image, one, ASC_SC_ROLE_SCP);
@@ -185,9 +176,7 @@ get(const DemurPeer &peer, const Wanted &wanted, DemurGot &got, const DemurProgr
     GError **error) {
   Getter getter(wanted, got);
   demur_scu_set_up(getter, peer);
-  OFList<OFString> plain;
-  plain.push_back(UID_LittleEndianExplicitTransferSyntax);
-  plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+  const OFList<OFString> plain = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
   getter.addPresentationContext(UID_GETStudyRootQueryRetrieveInformationModel, plain);
   add_storage(getter);
   return demur_scu_associate(getter, peer, error) && getter.get(progress, error);

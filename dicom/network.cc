@@ -268,9 +268,7 @@ fill_keys(DcmDataset &keys, const DemurQuery &query, bool series) {
 
 void
 add_uncompressed(DcmSCU &scu, const char *sop_class) {
-  OFList<OFString> syntaxes;
-  syntaxes.push_back(UID_LittleEndianExplicitTransferSyntax);
-  syntaxes.push_back(UID_LittleEndianImplicitTransferSyntax);
+  const OFList<OFString> syntaxes = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
   scu.addPresentationContext(sop_class, syntaxes);
 }
 

@@ -5,6 +5,7 @@
  * chunk a slice, with its own stream. */
 #include "dicom/phantom.h"
 #include "base/error.h"
+#include "dicom/sop-class.h"
 #include "dicom/writer.h"
 #include "base/file-output.h"
 #include "base/memory.h"
@@ -15,7 +16,6 @@
 
 #define FIELD_OF_VIEW_MM 360.0
 #define CHEST_MM 240.0 /* head to foot, before stretching */
-#define CT_IMAGE_STORAGE "1.2.840.10008.5.1.4.1.1.2"
 #define MAX_VESSELS 4096
 
 typedef struct {
@@ -349,58 +349,58 @@ write_slice(const Phantom *phantom, size_t slice, const guint16 *words, GError *
       slice, options->n_slices, options->size, options->spacing_mm, options->nodule_radius_mm);
   g_autofree char *uid = demur_writer_uid(name);
   g_autofree char *patient = g_strdup_printf("PHANTOM-%u", patient_of(options));
-  g_autoptr(DemurWriter) w = demur_writer_new(CT_IMAGE_STORAGE, uid);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0005), "CS", "ISO_IR 192");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), "CS", "ORIGINAL\\PRIMARY\\AXIAL");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", CT_IMAGE_STORAGE);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x001C), "CS", "YES"); /* Synthetic Data */
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0020), "DA", options->study_date);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0021), "DA", options->study_date);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0022), "DA", options->study_date);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0023), "DA", options->study_date);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0030), "TM", "120000");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0033), "TM", "120000");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0050), "SH", "");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), "CS", "CT");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", options->maker);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0080), "LO", "Simulated hospital");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0090), "PN", "");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1010), "SH", "SIMULATION");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1030), "LO", "Simulated phantom chest CT");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x103E), "LO", "Phantom chest CT (simulated)");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1090), "LO", options->model);
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), "PN", "Simulated^Phantom");
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", patient);
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), "DA", "");
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), "CS", "O");
+  g_autoptr(DemurWriter) w = demur_writer_new(DEMUR_SOP_CT_IMAGE_UID, uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0005), DEMUR_VR_CS, "ISO_IR 192");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), DEMUR_VR_CS, "ORIGINAL\\PRIMARY\\AXIAL");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), DEMUR_VR_UI, DEMUR_SOP_CT_IMAGE_UID);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), DEMUR_VR_UI, uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x001C), DEMUR_VR_CS, "YES"); /* Synthetic Data */
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0020), DEMUR_VR_DA, options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0021), DEMUR_VR_DA, options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0022), DEMUR_VR_DA, options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0023), DEMUR_VR_DA, options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0030), DEMUR_VR_TM, "120000");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0033), DEMUR_VR_TM, "120000");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0050), DEMUR_VR_SH, "");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), DEMUR_VR_CS, "CT");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), DEMUR_VR_LO, options->maker);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0080), DEMUR_VR_LO, "Simulated hospital");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0090), DEMUR_VR_PN, "");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1010), DEMUR_VR_SH, "SIMULATION");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1030), DEMUR_VR_LO, "Simulated phantom chest CT");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x103E), DEMUR_VR_LO, "Phantom chest CT (simulated)");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1090), DEMUR_VR_LO, options->model);
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), DEMUR_VR_PN, "Simulated^Phantom");
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), DEMUR_VR_LO, patient);
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), DEMUR_VR_DA, "");
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), DEMUR_VR_CS, "O");
   if (options->contrast_hu > 0)
-    demur_writer_text(w, DEMUR_TAG(0x0018, 0x0010), "LO", "SIMULATED CONTRAST");
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), "CS", "CHEST");
+    demur_writer_text(w, DEMUR_TAG(0x0018, 0x0010), DEMUR_VR_LO, "SIMULATED CONTRAST");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), DEMUR_VR_CS, "CHEST");
   demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x0050), &options->spacing_mm, 1);
   demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x0060), &options->kvp, 1);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1020), "LO", "Demur phantom");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1020), DEMUR_VR_LO, "Demur phantom");
   demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x1100), &fov, 1);
   if (options->tilt_degrees != 0)
     demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x1120), &options->tilt_degrees, 1);
   demur_writer_integer(w, DEMUR_TAG(0x0018, 0x1151), 60);
   demur_writer_integer(w, DEMUR_TAG(0x0018, 0x1152), 30);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", options->kernel);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x5100), "CS", "HFS");
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI", phantom->study_uid);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", phantom->series_uid);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x0010), "SH", "1");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), DEMUR_VR_SH, options->kernel);
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x5100), DEMUR_VR_CS, "HFS");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), DEMUR_VR_UI, phantom->study_uid);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), DEMUR_VR_UI, phantom->series_uid);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x0010), DEMUR_VR_SH, "1");
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0011), 1);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0012), 1);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0013), (gint64)(options->n_slices - slice));
   demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0032), position, 3);
   demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0037), orientation, 6);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x0052), "UI", phantom->frame_uid);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x1040), "LO", "");
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x4000), "LT",
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x0052), DEMUR_VR_UI, phantom->frame_uid);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x1040), DEMUR_VR_LO, "");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x4000), DEMUR_VR_LT,
                     "Simulated: drawn by Demur, no person was scanned");
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0002), 1);
-  demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), "CS", "MONOCHROME2");
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), DEMUR_VR_CS, "MONOCHROME2");
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0010), (guint16)options->size);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0011), (guint16)options->size);
   demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x0030), spacing, 2);
@@ -408,11 +408,11 @@ write_slice(const Phantom *phantom, size_t slice, const guint16 *words, GError *
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0101), 12);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0102), 11);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0103), 0);
-  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1050), "DS", "-600");
-  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1051), "DS", "1500");
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1050), DEMUR_VR_DS, "-600");
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1051), DEMUR_VR_DS, "1500");
   demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x1052), &intercept, 1);
   demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x1053), &slope, 1);
-  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1054), "LO", "HU");
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x1054), DEMUR_VR_LO, "HU");
   demur_writer_words(w, DEMUR_TAG(0x7FE0, 0x0010), words, (size_t)options->size * options->size);
   g_autofree char *file = g_strdup_printf("slice-%03" G_GSIZE_FORMAT ".dcm", slice + 1);
   g_autofree char *path = g_build_filename(phantom->folder, file, NULL);

@@ -419,29 +419,12 @@ private:
   void add_contexts() {
     // Peers ask us (as users), and answer what we asked (as providers). First: DCMTK takes
     // 128 contexts, and there are more storage classes.
-    OFList<OFString> plain;
-    plain.push_back(UID_LittleEndianExplicitTransferSyntax);
-    plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+    const OFList<OFString> plain = demur_network_syntaxes(DEMUR_EXCHANGE_PLAIN);
     addPresentationContext(UID_StorageCommitmentPushModelSOPClass, plain, ASC_SC_ROLE_SCUSCP);
     setAlwaysAcceptDefaultRole(OFTrue);
     // As sent: whichever of these a peer proposes.
-    static const char *const syntaxes[] = {
-        UID_LittleEndianExplicitTransferSyntax,
-        UID_LittleEndianImplicitTransferSyntax,
-        UID_BigEndianExplicitTransferSyntax,
-        UID_DeflatedExplicitVRLittleEndianTransferSyntax,
-        UID_JPEGProcess14SV1TransferSyntax,
-        UID_JPEGProcess14TransferSyntax,
-        UID_JPEGLSLosslessTransferSyntax,
-        UID_JPEG2000LosslessOnlyTransferSyntax,
-        UID_RLELosslessTransferSyntax,
-        UID_JPEGLSLossyTransferSyntax,
-        UID_JPEG2000TransferSyntax,
-        UID_JPEGProcess1TransferSyntax,
-        UID_JPEGProcess2_4TransferSyntax,
-    };
-    OFList<OFString> list;
-    for (const char *syntax : syntaxes)
+    OFList<OFString> list = plain;
+    for (const OFString &syntax : demur_network_syntaxes(DEMUR_EXCHANGE_AS_IS))
       list.push_back(syntax);
     for (int i = 0; i < numberOfDcmAllStorageSOPClassUIDs; i++)
       addPresentationContext(dcmAllStorageSOPClassUIDs[i], list);

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#define TAG_FRAME_OF_REFERENCE DEMUR_TAG(0x0020, 0x0052)
+#define TAG_STUDY DEMUR_TAG(0x0020, 0x000D)
+#define TAG_THICKNESS DEMUR_TAG(0x0018, 0x0050)
+
 /* Numbers for people: up to three decimals, no trailing zeros. */
 static char *
 tidy(double value) {
@@ -71,8 +75,7 @@ find_derived(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
 
 static gboolean
 find_not_grey(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return s->photometric != NULL && !g_str_has_prefix(s->photometric, "MONOCHROME") &&
-         found_text(f, 0, s->photometric);
+  return !demur_photometric_is_grey(s->photometric) && found_text(f, 0, s->photometric);
 }
 
 static gboolean
@@ -184,12 +187,8 @@ find_unseparated(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *
 /* Attributes whose differences a rule of their own tells. */
 static gboolean
 has_own_rule(const DemurSliceAttribute *attribute) {
-  static const char *const keywords[] = {"FrameOfReferenceUID", "StudyInstanceUID",
-                                         "SliceThickness"};
-  for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
-    if (strcmp(attribute->keyword, keywords[i]) == 0)
-      return TRUE;
-  return FALSE;
+  return attribute->tag == TAG_FRAME_OF_REFERENCE || attribute->tag == TAG_STUDY ||
+         attribute->tag == TAG_THICKNESS;
 }
 
 static gboolean
@@ -200,15 +199,15 @@ found_mixed(DemurRuleFinding *f, const DemurMixed *mixed) {
   return found(f, mixed->kind == DEMUR_MIXED_TURNS ? 1 : 0);
 }
 
-/* The first attribute of the role that differs; keyword: that one only. */
+/* The first attribute of the role that differs; tag: that one only (0: any without a rule of its own). */
 static gboolean
-find_mixed_role(const DemurSeries *s, DemurSliceAttributeRole role, const char *keyword,
+find_mixed_role(const DemurSeries *s, DemurSliceAttributeRole role, guint32 tag,
                 DemurRuleFinding *f) {
   for (size_t i = 0; i < s->n_mixed; i++) {
     const DemurMixed *mixed = &s->mixed[i];
     const DemurSliceAttribute *attribute = demur_slice_attribute(mixed->attribute);
     if (attribute->role == role && mixed->kind != DEMUR_MIXED_JUMP &&
-        (keyword != NULL ? strcmp(attribute->keyword, keyword) == 0 : !has_own_rule(attribute)))
+        (tag != 0 ? attribute->tag == tag : !has_own_rule(attribute)))
       return found_mixed(f, mixed);
   }
   return FALSE;
@@ -216,7 +215,7 @@ find_mixed_role(const DemurSeries *s, DemurSliceAttributeRole role, const char *
 
 static gboolean
 find_several_frames(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, "FrameOfReferenceUID", f);
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, TAG_FRAME_OF_REFERENCE, f);
 }
 
 static gboolean
@@ -226,18 +225,18 @@ find_several_studies(const DemurSeries *s, const DemurRule *rule, DemurRuleFindi
 
 static gboolean
 find_mixed(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, NULL, f) ||
-         find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_FREE, NULL, f);
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, 0, f) ||
+         find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_FREE, 0, f);
 }
 
 static gboolean
 find_several_acquisitions(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_STEPS, NULL, f);
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_STEPS, 0, f);
 }
 
 static gboolean
 find_time_order(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
-  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_TIME, NULL, f);
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_TIME, 0, f);
 }
 
 static gboolean
@@ -257,7 +256,7 @@ static gboolean
 find_thickness_varies(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
   if (s->thickness_mm > s->smallest_thickness_mm)
     return found_numbers(f, 0, s->smallest_thickness_mm, s->thickness_mm, NAN);
-  if (!find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, "SliceThickness", f))
+  if (!find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, TAG_THICKNESS, f))
     return FALSE;
   return found(f, 1);
 }

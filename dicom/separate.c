@@ -118,7 +118,7 @@ read_moments(const Stack *stack, size_t attribute, double *seconds, Moment *used
   }
   guint n = 0;
   for (guint i = 0; i < stack->images->len; i++) {
-    if (strcmp(facts->vr, "TM") == 0 && highest - lowest > 43200 && seconds[i] < 43200)
+    if (facts->vr == DEMUR_VR_TM && highest - lowest > 43200 && seconds[i] < 43200)
       seconds[i] += 86400;
     if (image_at(stack, i)->state == DEMUR_SLICE_USED)
       used[n++] = (Moment){seconds[i], image_at(stack, i)->place};

@@ -134,7 +134,7 @@ date_of(size_t attribute) {
 static gboolean
 read_moments(const Volume *volume, size_t attribute, double *seconds) {
   const DemurSliceAttribute *facts = demur_slice_attribute(attribute);
-  const int date = strcmp(facts->vr, "TM") == 0 ? date_of(attribute) : -1;
+  const int date = facts->vr == DEMUR_VR_TM ? date_of(attribute) : -1;
   gboolean differ = FALSE, dated = date >= 0;
   for (guint i = 0; i < volume->n; i++) {
     seconds[i] = demur_slice_attribute_seconds(facts, value_at(volume, i, attribute));
@@ -147,7 +147,7 @@ read_moments(const Volume *volume, size_t attribute, double *seconds) {
     if (dated)
       seconds[i] += demur_slice_attribute_seconds(demur_slice_attribute((size_t)date),
                                                   value_at(volume, i, (size_t)date));
-    else if (strcmp(facts->vr, "TM") == 0 && i > 0)
+    else if (facts->vr == DEMUR_VR_TM && i > 0)
       seconds[i] += 86400 * round((seconds[i - 1] - seconds[i]) / 86400);
     differ = differ || seconds[i] != seconds[0];
   }
@@ -183,7 +183,7 @@ check_time(Volume *volume, size_t attribute) {
   const DemurSliceAttribute *facts = demur_slice_attribute(attribute);
   const guint n = volume->n;
   g_autofree double *seconds = g_new(double, n), *sorted = g_new(double, n);
-  if (n < 2 || (strcmp(facts->vr, "DA") == 0 && has_time(volume, attribute)) ||
+  if (n < 2 || (facts->vr == DEMUR_VR_DA && has_time(volume, attribute)) ||
       !read_moments(volume, attribute, seconds))
     return;
   guint up = 0, down = 0;

@@ -76,12 +76,17 @@ has_value(char **values, const char *word) {
   return FALSE;
 }
 
+gboolean
+demur_rescale_type_is_hu(const char *rescale_type) {
+  return rescale_type == NULL || g_ascii_strcasecmp(rescale_type, HU) == 0;
+}
+
 void
 demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image_type,
                 const char *energy, const char *description) {
   g_auto(GStrv) values = g_strsplit(image_type != NULL ? image_type : "", "\\", -1);
   g_autofree char *lower = g_utf8_strdown(description != NULL ? description : "", -1);
-  if (rescale_type != NULL && g_ascii_strcasecmp(rescale_type, HU) != 0) {
+  if (!demur_rescale_type_is_hu(rescale_type)) {
     series->unit = g_strdup(rescale_type);
     for (size_t i = 0; i < G_N_ELEMENTS(rescale_types); i++)
       if (g_ascii_strcasecmp(rescale_type, rescale_types[i].word) == 0) {

@@ -12,6 +12,9 @@ G_BEGIN_DECLS
 void demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image_type,
                      const char *energy, const char *description);
 
+/* Of a (0028,1054) as recorded; NULL: not recorded, taken for Hounsfield units. */
+gboolean demur_rescale_type_is_hu(const char *rescale_type);
+
 /* Whether the values are in Hounsfield units; NULL: not known, FALSE. */
 gboolean demur_unit_is_hu(const char *unit);
 

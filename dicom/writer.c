@@ -1,11 +1,10 @@
 #include "dicom/writer.h"
 #include "base/file-output.h"
 #include "base/number.h"
+#include "dicom/transfer-syntax.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define EXPLICIT_LITTLE_ENDIAN "1.2.840.10008.1.2.1"
 
 struct DemurWriter {
   GByteArray *bytes; /* of the data set */
@@ -45,12 +44,11 @@ append_u32(GByteArray *bytes, guint32 value) {
 }
 
 static void
-append_header(GByteArray *bytes, guint32 tag, const char vr[2], guint32 length) {
-  const gboolean wide = memcmp(vr, "OW", 2) == 0 || memcmp(vr, "OB", 2) == 0;
+append_header(GByteArray *bytes, guint32 tag, DemurVr vr, guint32 length) {
   append_u16(bytes, (guint16)(tag >> 16));
   append_u16(bytes, (guint16)(tag & 0xFFFF));
-  g_byte_array_append(bytes, (const guint8 *)vr, 2);
-  if (wide) {
+  g_byte_array_append(bytes, (const guint8 *)demur_vr_name(vr), 2);
+  if (demur_vr_has_long_length(vr)) {
     append_u16(bytes, 0);
     append_u32(bytes, length);
   } else {
@@ -59,7 +57,7 @@ append_header(GByteArray *bytes, guint32 tag, const char vr[2], guint32 length) 
 }
 
 static void
-append_text(GByteArray *bytes, guint32 tag, const char vr[2], const char *text) {
+append_text(GByteArray *bytes, guint32 tag, DemurVr vr, const char *text) {
   const size_t length = text != NULL ? strlen(text) : 0;
   const size_t even = length + (length & 1);
   g_return_if_fail(even < 0xFFFF);
@@ -67,7 +65,7 @@ append_text(GByteArray *bytes, guint32 tag, const char vr[2], const char *text) 
   if (length > 0)
     g_byte_array_append(bytes, (const guint8 *)text, (guint)length);
   if (even != length) {
-    const guint8 pad = memcmp(vr, "UI", 2) == 0 ? 0 : ' ';
+    const guint8 pad = demur_vr_padding(vr);
     g_byte_array_append(bytes, &pad, 1);
   }
 }
@@ -79,7 +77,7 @@ ascend(DemurWriter *writer, guint32 tag) {
 }
 
 void
-demur_writer_text(DemurWriter *writer, guint32 tag, const char vr[2], const char *text) {
+demur_writer_text(DemurWriter *writer, guint32 tag, DemurVr vr, const char *text) {
   ascend(writer, tag);
   append_text(writer->bytes, tag, vr, text);
 }
@@ -87,14 +85,14 @@ demur_writer_text(DemurWriter *writer, guint32 tag, const char vr[2], const char
 void
 demur_writer_u16(DemurWriter *writer, guint32 tag, guint16 value) {
   ascend(writer, tag);
-  append_header(writer->bytes, tag, "US", 2);
+  append_header(writer->bytes, tag, DEMUR_VR_US, 2);
   append_u16(writer->bytes, value);
 }
 
 void
 demur_writer_integer(DemurWriter *writer, guint32 tag, gint64 value) {
   g_autofree char *text = g_strdup_printf("%" PRId64, value);
-  demur_writer_text(writer, tag, "IS", text);
+  demur_writer_text(writer, tag, DEMUR_VR_IS, text);
 }
 
 void
@@ -107,14 +105,14 @@ demur_writer_decimals(DemurWriter *writer, guint32 tag, const double *values, si
       g_ascii_formatd(buffer, sizeof buffer, "%.9g", values[i]);
     g_string_append_printf(text, "%s%s", i > 0 ? "\\" : "", buffer);
   }
-  demur_writer_text(writer, tag, "DS", text->str);
+  demur_writer_text(writer, tag, DEMUR_VR_DS, text->str);
 }
 
 void
 demur_writer_words(DemurWriter *writer, guint32 tag, const guint16 *words, size_t n) {
   g_return_if_fail(n < G_MAXUINT32 / 2);
   ascend(writer, tag);
-  append_header(writer->bytes, tag, "OW", (guint32)(2 * n));
+  append_header(writer->bytes, tag, DEMUR_VR_OW, (guint32)(2 * n));
   const guint start = writer->bytes->len;
   g_byte_array_set_size(writer->bytes, start + (guint)(2 * n));
   guint8 *to = writer->bytes->data + start;
@@ -128,20 +126,20 @@ gboolean
 demur_writer_save(const DemurWriter *writer, const char *path, GError **error) {
   g_autoptr(GByteArray) meta = g_byte_array_new();
   static const guint8 version[] = {0, 1};
-  append_header(meta, DEMUR_TAG(0x0002, 0x0001), "OB", 2);
+  append_header(meta, DEMUR_TAG(0x0002, 0x0001), DEMUR_VR_OB, 2);
   g_byte_array_append(meta, version, 2);
-  append_text(meta, DEMUR_TAG(0x0002, 0x0002), "UI", writer->sop_class_uid);
-  append_text(meta, DEMUR_TAG(0x0002, 0x0003), "UI", writer->sop_instance_uid);
-  append_text(meta, DEMUR_TAG(0x0002, 0x0010), "UI", EXPLICIT_LITTLE_ENDIAN);
+  append_text(meta, DEMUR_TAG(0x0002, 0x0002), DEMUR_VR_UI, writer->sop_class_uid);
+  append_text(meta, DEMUR_TAG(0x0002, 0x0003), DEMUR_VR_UI, writer->sop_instance_uid);
+  append_text(meta, DEMUR_TAG(0x0002, 0x0010), DEMUR_VR_UI, DEMUR_EXPLICIT_LITTLE_ENDIAN);
   g_autofree char *implementation = demur_writer_uid("demur implementation class");
-  append_text(meta, DEMUR_TAG(0x0002, 0x0012), "UI", implementation);
-  append_text(meta, DEMUR_TAG(0x0002, 0x0013), "SH", "DEMUR");
+  append_text(meta, DEMUR_TAG(0x0002, 0x0012), DEMUR_VR_UI, implementation);
+  append_text(meta, DEMUR_TAG(0x0002, 0x0013), DEMUR_VR_SH, "DEMUR");
 
   g_autoptr(GByteArray) file = g_byte_array_new();
   g_byte_array_set_size(file, 128);
   memset(file->data, 0, 128);
   g_byte_array_append(file, (const guint8 *)"DICM", 4);
-  append_header(file, DEMUR_TAG(0x0002, 0x0000), "UL", 4);
+  append_header(file, DEMUR_TAG(0x0002, 0x0000), DEMUR_VR_UL, 4);
   append_u32(file, meta->len);
   g_byte_array_append(file, meta->data, meta->len);
   g_byte_array_append(file, writer->bytes->data, writer->bytes->len);

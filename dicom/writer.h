@@ -13,7 +13,7 @@ void demur_writer_free(DemurWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWriter, demur_writer_free)
 
 /* text in UTF-8; padded to an even length as vr asks. NULL writes an empty value. */
-void demur_writer_text(DemurWriter *writer, guint32 tag, const char vr[2], const char *text);
+void demur_writer_text(DemurWriter *writer, guint32 tag, DemurVr vr, const char *text);
 void demur_writer_u16(DemurWriter *writer, guint32 tag, guint16 value);
 void demur_writer_integer(DemurWriter *writer, guint32 tag, gint64 value); /* IS */
 void demur_writer_decimals(DemurWriter *writer, guint32 tag, const double *values,

@@ -11,9 +11,10 @@ demur_confidence_width(size_t n_classes, size_t max_classes) {
 
 DemurFeatureGroup
 demur_confidence_column_group(size_t n_classes, size_t max_classes, size_t column) {
-  const gboolean one_hot =
-      n_classes <= max_classes && column >= n_classes && column < 2 * n_classes;
-  return one_hot ? DEMUR_FEATURE_CLASS : DEMUR_FEATURE_CONFIDENCE;
+  const size_t n_class_columns = n_classes <= max_classes ? 2 * n_classes : 0;
+  return column >= n_class_columns ? DEMUR_FEATURE_CONFIDENCE
+         : column >= n_classes     ? DEMUR_FEATURE_CLASS
+                                   : DEMUR_FEATURE_PROBABILITY;
 }
 
 char *

@@ -17,9 +17,10 @@ G_BEGIN_DECLS
 /* The groups that `--features` names and can leave out (paper, section "Meta features" and its
  * ablation). */
 typedef enum {
-  DEMUR_FEATURE_CONFIDENCE, /* p, max p, entropy */
-  DEMUR_FEATURE_CLASS,      /* the one-hot of the predicted class */
-  DEMUR_FEATURE_OUTLIER,    /* features/outlier.h */
+  DEMUR_FEATURE_CONFIDENCE,  /* max p, entropy */
+  DEMUR_FEATURE_PROBABILITY, /* p: of CONFIDENCE, and it tells the class as CLASS does */
+  DEMUR_FEATURE_CLASS,       /* the one-hot of the predicted class */
+  DEMUR_FEATURE_OUTLIER,     /* features/outlier.h */
   DEMUR_FEATURE_ACQUISITION,
 } DemurFeatureGroup;
 

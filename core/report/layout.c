@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "metrics/measures.h"
+
 const DemurLayoutStyle demur_layout_styles[DEMUR_N_TEXT_STYLES] = {
     [DEMUR_TEXT_TITLE] = {17, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
     [DEMUR_TEXT_SECTION] = {15, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
@@ -104,6 +106,22 @@ demur_layout_free(DemurLayout *layout) {
   g_free(layout);
 }
 
+/* Bytes of the letters of a measure's symbol that begins with one and a hyphen ("S-BCE" of "S-BCE₂")
+ * and stands at text; 0: none does. */
+static size_t
+symbol_at(const char *text) {
+  for (int m = 0; text[0] != '\0' && text[1] == '-' && m < DEMUR_N_MEASURES; m++)
+    for (size_t n_classes = 2; n_classes <= 3; n_classes++) {
+      const char *symbol = demur_measure_symbol((DemurMeasure)m, n_classes);
+      size_t n = 2;
+      while (symbol[1] == '-' && g_ascii_isalpha(symbol[n]))
+        n++;
+      if (n > 2 && strncmp(text, symbol, n) == 0)
+        return n;
+    }
+  return 0;
+}
+
 /* Line breaking takes ".043" for a full stop and digits, and "S-BCE" for two words: neither may be
  * parted. */
 static void
@@ -117,9 +135,10 @@ forbid_breaks(PangoAttrList *attributes, const char *text) {
       else if (c - text >= 3 && memcmp(c - 3, minus, 3) == 0)
         start = c - 3;
       end = c + 1 + strspn(c + 1, "0123456789");
-    } else if (g_str_has_prefix(c, "S-BCE") || g_str_has_prefix(c, "S-TCE"))
-      end = c + 5;
-    if (!end)
+    } else {
+      end = c + symbol_at(c);
+    }
+    if (end == c)
       continue;
     PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
     whole->start_index = (guint)(start - text);

@@ -24,15 +24,16 @@ demur_meta_columns_new(size_t n_classes, gboolean with_embeddings, gboolean with
       n_confidence + columns->n_outlier + columns->n_corrector + columns->n_acquisition;
   columns->names = g_new0(char *, columns->n_columns + 1);
   columns->groups = g_new0(guint, columns->n_columns);
+  /* The whole distribution tells the predicted class too (paper, ablation of the features). */
+  static const guint groups[] = {
+      [DEMUR_FEATURE_CONFIDENCE] = DEMUR_FEATURES_CONFIDENCE,
+      [DEMUR_FEATURE_PROBABILITY] = DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_CLASS,
+      [DEMUR_FEATURE_CLASS] = DEMUR_FEATURES_CLASS,
+  };
   for (size_t c = 0; c < n_confidence; c++) {
     columns->names[c] = demur_confidence_column_name(n_classes, DEMUR_CONFIDENCE_MAX_CLASSES, c);
-    const DemurFeatureGroup group =
-        demur_confidence_column_group(n_classes, DEMUR_CONFIDENCE_MAX_CLASSES, c);
     columns->groups[c] =
-        group == DEMUR_FEATURE_CLASS ? DEMUR_FEATURES_CLASS : DEMUR_FEATURES_CONFIDENCE;
-    /* The whole distribution tells the predicted class too (paper, ablation of the features). */
-    if (g_str_has_prefix(columns->names[c], "p_"))
-      columns->groups[c] = DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_CLASS;
+        groups[demur_confidence_column_group(n_classes, DEMUR_CONFIDENCE_MAX_CLASSES, c)];
   }
   for (size_t o = 0; o < columns->n_outlier; o++) {
     columns->names[n_confidence + o] = g_strdup(demur_outlier_columns[o].name);

@@ -85,6 +85,12 @@ read_head(const char *path, guint8 *head, sqlite3_int64 *size) {
 }
 
 gboolean
+demur_workspace_is_database(const char *bytes, size_t n) {
+  static const char magic[] = "SQLite format 3"; /* with its zero byte (SQLite, Database Header) */
+  return n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+gboolean
 demur_store_look(const char *path, gboolean *is_empty, GError **error) {
   struct stat status;
   *is_empty = TRUE;
@@ -116,7 +122,7 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
   guint32 id, version;
   memcpy(&version, head + 60, sizeof version);
   memcpy(&id, head + 68, sizeof id);
-  if (memcmp(head, "SQLite format 3", 16) != 0 ||
+  if (!demur_workspace_is_database((const char *)head, sizeof head) ||
       GUINT32_FROM_BE(id) != DEMUR_STORE_APPLICATION_ID) {
     demur_error_set(error, DEMUR_ERROR_STORE,
                     "%s is not a Demur workspace and was left as it is; choose another file "

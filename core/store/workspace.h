@@ -23,6 +23,9 @@ typedef enum {
       1 << 1, /* nothing is written, no migration: an older schema is refused */
 } DemurWorkspaceFlags;
 
+/* Whether the first n bytes of a file are those of an SQLite database. */
+gboolean demur_workspace_is_database(const char *bytes, size_t n);
+
 /* Whether there is such a file and it may only be read, because of its own rights or its folder's:
  * to be opened with DEMUR_WORKSPACE_READ_ONLY, which then leaves nothing beside it. */
 gboolean demur_workspace_is_read_only(const char *path);

@@ -6,6 +6,7 @@
 #include "base/file-input.h"
 #include "cohort/table-header.h"
 #include "cohort/table.h"
+#include "store/workspace.h"
 
 #define FIRST_BYTES 4096
 #define SELECTOR_MARK "\"demur-selector\""
@@ -108,7 +109,7 @@ demur_task_file_look(const char *path, GError **error) {
   size_t n;
   if (!read_begin(path, bytes, &n, error))
     return NULL;
-  if (g_str_has_prefix(bytes, "SQLite format 3")) {
+  if (demur_workspace_is_database(bytes, n)) {
     look->kind = DEMUR_FILE_WORKSPACE;
     return g_steal_pointer(&look);
   }

@@ -35,18 +35,27 @@ RULES = [
      "raises an error that no reader's language has: demur_error_set, and the file into po/POTFILES"),
     (re.compile(r"\bg_prefix_error\s*\("), "puts English before an error: demur_error_prefix"),
     (re.compile(r"(?:g_str_has_prefix|strncmp|strstr)\s*\([^;]*\"[a-z]+ [a-z ]+: ?\""), "cuts a sentence"),
+    (re.compile(r"\bvr\[|\b(?:str|mem)\w*cmp\s*\([^;]*\bvr\b"), "compares a value representation as text: DemurVr"),
+    (re.compile(r"(?:" + COMPARE + r"|memcmp)\s*\([^;]*\"\d+\.\d+\.\d+|[=!]= ?\"\d+\.\d+\.\d+"),
+     "tells a UID by its digits: dicom/sop-class.h, dicom/transfer-syntax.h"),
+    (re.compile(r"\b(?:keyword|\w+->keyword)(?:, | == )\"|" + COMPARE + r"\s*\([^;]*\bkeyword\b"),
+     "tells an attribute by its keyword: by its tag"),
 ]
 # One line where a name is read at the edge: the only places that may.
 READERS = {
     "core/base/error.c": "puts English before an error: demur_error_prefix",  # is that function
     "core/evaluation/grouping.c": "reads a grouping's name for its kind",
     "core/report/verify.c": "compares as text what is a type",  # the "kind" of a JSON document
+    "dicom/transfer-syntax.c": "tells a UID by its digits: dicom/sop-class.h, dicom/transfer-syntax.h",  # the standard's root
+    "dicom/web.c": "tells a UID by its digits: dicom/sop-class.h, dicom/transfer-syntax.h",  # 127.0.0.1
 }
 
 
 # A word that a person or a file writes is read once, at the edge, into a type: these words, in these files, and no other.
-WORD = re.compile(r"(?:strcmp|g_strcmp0|g_str_equal|strcasecmp|strncmp|g_ascii_strcasecmp|g_ascii_strncasecmp)\s*\("
-                  r"(?:(?:[^;(),\"]|\([^()]*\))*?, ?\"([a-zA-Z][\w -]*)\"|\"([a-zA-Z][\w -]*)\", ?)")
+WORD = re.compile(r"(?:strcmp|g_strcmp0|g_str_equal|strcasecmp|strncmp|g_ascii_strcasecmp|g_ascii_strncasecmp|memcmp|"
+                  r"g_str_has_prefix|g_str_has_suffix|strstr|strcasestr|g_strstr_len)\s*\("
+                  r"(?:(?:[^;(),\"]|\([^()]*\))*?, ?\"([a-zA-Z][\w -]*)\"|\"([a-zA-Z][\w -]*)\", ?)|"
+                  r"[=!]= ?\"([a-zA-Z][\w -]*)\"|\.compare\([^;\"]*\"([a-zA-Z][\w -]*)\"")
 EDGES = {
     "app/cli/cohort.c": {"event-free", "censored"},
     "app/cli/log.c": {"on", "off"},
@@ -56,17 +65,31 @@ EDGES = {
     "core/cohort/attach.c": {"patient_id", "site", "scan_id"},
     "core/cohort/import.c": {"yes", "true", "no", "false"},
     "core/cohort/join-embeddings.c": {"scan_id"},      # a header
+    "core/cohort/nlst-images.c": {"LOCALI"},  # a word within a cell
+    "core/cohort/npy.c": {"True", "False"},  # of its header
     "core/cohort/score-columns.c": {"risk"},           # a header
     "core/cohort/split-maker.c": {"site", "patient"},
     "core/evaluation/grouping.c": {"site", "scanner"},
     "core/evaluation/search.c": {"target"},            # a column of the grid
+    "core/report/pdf-content.c": {"true", "null", "false"},  # PDF
     "core/report/revisions.c": {"interval", "null"},   # JSON
-    "core/selector/meta-features.c": {"p_1"},          # a column, for its title
+    "core/report/section-provenance.c": {"e-"},  # of a number
+    "core/selector/meta-features.c": {"p_", "p_1", "class_"},  # a column, for its title
     "core/selector/settings.c": {"auto"},
     "core/store/series.c": {"created"},                # a column of SQLite
     "core/store/verify.c": {"ok"},                     # SQLite's
+    "core/tasks/demo-studies.c": {"slice-"},  # names of its files
+    "core/tasks/file-look.c": {"PK"},  # the magic of ZIP
     "core/tasks/report-pin.c": {"tune"},               # JSON
     "core/tasks/scan-series.c": {"null", "true"},      # JSON
+    "core/tasks/serve-config.c": {"answer "},  # a section with a name
+    "dicom/charset.c": {"IR"},  # of a defined term
+    "dicom/data-set.c": {"DICM"},  # the magic of DICOM
+    "dicom/deidentify.cc": {"Y"},  # (0028,0301)
+    "dicom/image-kind.c": {"CT", "MONOCHROME", "DERIVED"},  # defined terms of the header, read here
+    "dicom/measure.c": {"YES"},  # (0008,001C)
+    "dicom/receiver.cc": {"P "},  # a line of its children
+    "dicom/web.c": {"localhost"},  # this machine
     "ui/words.c": {"female", "male"},                  # a file's
 }
 
@@ -85,7 +108,7 @@ def statements(text):
 
 
 def words(statement):
-    return [one or other for one, other in WORD.findall(statement)]
+    return [next(word for word in found if word) for found in WORD.findall(statement)]
 
 
 CAUGHT = ['strcmp(text, "red_flag");', 'g_strcmp0(verdict->verdict, other);', 'strstr(reason, "x");',
@@ -99,6 +122,11 @@ CAUGHT = ['strcmp(text, "red_flag");', 'g_strcmp0(verdict->verdict, other);', 's
           'g_strcmp0(page, "patient") != 0;', 'strcmp(gtk_stack_get_visible_child_name(self->stack), "list");',
           'strcmp("tls", key->section) == 0;', 'strcmp(a->split,\n "test") == 0;', 'g_ascii_strcasecmp(paper, "letter");',
           'return strcmp(name, "age") == 0 ? 1 : strcmp(name, "sex") == 0;',
+          'if (strcmp(element->vr, "SQ") == 0)', 'memcmp(vr, "OW", 2) == 0;', "element->vr[0] == 'S';",
+          'g_strcmp0(header->sop_class_uid, "1.2.840.10008.1.3.10") != 0;',
+          'return syntax == "1.2.840.10008.1.2" ? 1 : 0;', 'if (modality == "CT")', 'strstr(type, "SCREEN SAVE") != nullptr;',
+          'g_str_has_prefix(header->photometric, "MONOCHROME");', 'strcmp(attribute->keyword, other) == 0;',
+          'find(series, keyword == "SliceThickness");', 'g_str_has_prefix(name, "p_");', 'text.compare(0, 2, "P ") == 0;',
           'g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "no");', 'g_prefix_error(error, "%s: ", name);']
 LEFT = ['strcmp(scan->scan_id, other->scan_id);', '/* strcmp(opinion, "agree") */', 'strcmp(argv[i], "--json");']
 
@@ -125,7 +153,7 @@ def main():
                 with open(os.path.join(path, name), encoding="utf-8") as file:
                     for line, statement in statements(file.read()):
                         faults += [f"{where}:{line}: compares text with the word '{word}': a type, or read at an edge (EDGES)"
-                                   for word in words(statement) if folder != "dicom" and word not in EDGES.get(where, ())]
+                                   for word in words(statement) if word not in EDGES.get(where, ())]
                         faults += [f"{where}:{line}: {what}: {statement.strip()[:100]}"
                                    for rule, what in RULES
                                    if rule.search(statement) and READERS.get(where) != what

@@ -414,12 +414,12 @@ test_a_held_study_is_listed_and_taken_up_again(void) {
   g_mkdir(folder, 0700);
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurWriter) w = demur_writer_new("1.2.840.10008.5.1.4.1.1.88.11", "1.2.77.6.1.1");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", "1.2.840.10008.5.1.4.1.1.88.11");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", "1.2.77.6.1.1");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), "CS", "SR");
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", "P6");
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.77.6");
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.77.6.1");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), DEMUR_VR_UI, "1.2.840.10008.5.1.4.1.1.88.11");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), DEMUR_VR_UI, "1.2.77.6.1.1");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), DEMUR_VR_CS, "SR");
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), DEMUR_VR_LO, "P6");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), DEMUR_VR_UI, "1.2.77.6");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), DEMUR_VR_UI, "1.2.77.6.1");
   g_assert_true(demur_writer_save(w, path, &error));
   const DemurPeer peer = service_peer(service);
   char *paths[] = {path, NULL};

@@ -30,7 +30,7 @@ import_by_directory(const Sandbox *sandbox, const char *name) {
   g_autofree char *path = g_build_filename(folder, "DICOMDIR", NULL);
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurWriter) writer = demur_writer_new("1.2.840.10008.1.3.10", "1.2.3.999");
-  demur_writer_text(writer, DEMUR_TAG(0x0004, 0x1130), "CS", "DISC");
+  demur_writer_text(writer, DEMUR_TAG(0x0004, 0x1130), DEMUR_VR_CS, "DISC");
   g_assert_true(demur_writer_save(writer, path, &error));
   g_assert_no_error(error);
   g_autoptr(Run) run = run_json(sandbox, 0, "dicom", "import", path, NULL);

@@ -158,25 +158,25 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   g_autofree char *path = g_build_filename(folder, name, NULL);
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurWriter) w = demur_writer_new("1.2.840.10008.5.1.4.1.1.2", uid);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), "CS", image->image_type);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", "1.2.840.10008.5.1.4.1.1.2");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), "CS", "CT");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", "SIEMENS");
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), "PN", image->patient_name);
-  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", image->patient_id);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), DEMUR_VR_CS, image->image_type);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), DEMUR_VR_UI, "1.2.840.10008.5.1.4.1.1.2");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), DEMUR_VR_UI, uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), DEMUR_VR_CS, "CT");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), DEMUR_VR_LO, "SIEMENS");
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), DEMUR_VR_PN, image->patient_name);
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), DEMUR_VR_LO, image->patient_id);
   if (image->issuer != NULL)
-    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0021), "LO", image->issuer);
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0021), DEMUR_VR_LO, image->issuer);
   if (image->birth_date != NULL)
-    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), "DA", image->birth_date);
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), DEMUR_VR_DA, image->birth_date);
   if (image->sex != NULL)
-    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), "CS", image->sex);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), "CS", "CHEST");
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0050), "DS", image->thickness);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", image->kernel);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI",
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), DEMUR_VR_CS, image->sex);
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), DEMUR_VR_CS, "CHEST");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0050), DEMUR_VR_DS, image->thickness);
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), DEMUR_VR_SH, image->kernel);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), DEMUR_VR_UI,
                     image->study_uid != NULL ? image->study_uid : "1.2.3");
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", image->series_uid);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), DEMUR_VR_UI, image->series_uid);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0012), image->acquisition_number);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0013), image->instance_number);
   demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0032), image->position_mm, 3);
@@ -184,7 +184,7 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   if (image->images_in_acquisition > 0)
     demur_writer_integer(w, DEMUR_TAG(0x0020, 0x1002), image->images_in_acquisition);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0002), 1);
-  demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), "CS", "MONOCHROME2");
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), DEMUR_VR_CS, "MONOCHROME2");
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0010), 16);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0011), 16);
   demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x0030), spacing, 2);

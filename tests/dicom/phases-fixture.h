@@ -14,31 +14,31 @@ typedef enum { LIE_SAME, LIE_HALF_COVERED, LIE_BETWEEN, LIE_ABOVE, N_LAYOUTS } L
 /* What phase 0 or 1 has for the attribute in its k-th slice. Times advance within a phase. */
 static inline void
 put_value(GArray *object, const DemurSliceAttribute *attribute, int phase, int k) {
-  const char *vr = attribute->vr;
+  const char *vr = demur_vr_name(attribute->vr);
   const double number = phase == 0 ? 10 : 20;
   const float small = (float)number;
   const guint32 whole = (guint32)number;
   g_autofree char *text =
-      strcmp(vr, "TM") == 0 && attribute->role == DEMUR_SLICE_ATTRIBUTE_TIME
+      attribute->vr == DEMUR_VR_TM && attribute->role == DEMUR_SLICE_ATTRIBUTE_TIME
           ? g_strdup_printf("12%02d00.%02d", 5 * phase, 5 * k)
-      : strcmp(vr, "TM") == 0 ? g_strdup_printf("12%02d00", 5 * phase)
-      : strcmp(vr, "DT") == 0 ? g_strdup_printf("2024010112%02d00.%02d", 5 * phase, 5 * k)
-      : strcmp(vr, "DA") == 0 ? g_strdup_printf("2024010%d", 1 + phase)
-      : strcmp(vr, "UI") == 0 ? g_strdup_printf("1.2.7.%d", phase)
-      : strcmp(vr, "IS") == 0 || strcmp(vr, "DS") == 0 ? g_strdup_printf("%g", number)
+      : attribute->vr == DEMUR_VR_TM ? g_strdup_printf("12%02d00", 5 * phase)
+      : attribute->vr == DEMUR_VR_DT ? g_strdup_printf("2024010112%02d00.%02d", 5 * phase, 5 * k)
+      : attribute->vr == DEMUR_VR_DA ? g_strdup_printf("2024010%d", 1 + phase)
+      : attribute->vr == DEMUR_VR_UI ? g_strdup_printf("1.2.7.%d", phase)
+      : attribute->vr == DEMUR_VR_IS || attribute->vr == DEMUR_VR_DS ? g_strdup_printf("%g", number)
       : attribute->tag == DEMUR_TAG(0x0008, 0x0008)
           ? g_strdup(phase == 0 ? "ORIGINAL\\PRIMARY\\AXIAL" : "ORIGINAL\\PRIMARY\\AXIAL\\OTHER")
       : attribute->tag == DEMUR_TAG(0x0028, 0x0004)
           ? g_strdup(phase == 0 ? "MONOCHROME2" : "MONOCHROME1")
       : attribute->tag == DEMUR_TAG(0x0018, 0x0050) ? g_strdup(phase == 0 ? "2.5" : "2")
                                                     : g_strdup_printf("VALUE %d", phase);
-  if (strcmp(vr, "FD") == 0)
+  if (attribute->vr == DEMUR_VR_FD)
     object_put(object, attribute->tag, vr, &number, sizeof number);
-  else if (strcmp(vr, "FL") == 0)
+  else if (attribute->vr == DEMUR_VR_FL)
     object_put(object, attribute->tag, vr, &small, sizeof small);
-  else if (strcmp(vr, "UL") == 0)
+  else if (attribute->vr == DEMUR_VR_UL)
     object_put(object, attribute->tag, vr, &whole, sizeof whole);
-  else if (strcmp(vr, "US") == 0)
+  else if (attribute->vr == DEMUR_VR_US)
     object_u16(object, attribute->tag, (guint16)whole);
   else if (attribute->tag == DEMUR_TAG(0x0018, 0x0050))
     object_text(object, attribute->tag, vr, phase == 0 ? "2.5" : "2");

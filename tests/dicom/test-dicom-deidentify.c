@@ -26,7 +26,7 @@ check_element(const DemurElement *element, gpointer data) {
     g_error("private element %08X", element->tag);
   if (!demur_deidentify_may_stand(element->tag))
     g_error("element %08X stands at depth %u", element->tag, element->depth);
-  if (memcmp(element->vr, "PN", 2) == 0 && element->tag != DEMUR_TAG(0x0010, 0x0010) &&
+  if (element->vr == DEMUR_VR_PN && element->tag != DEMUR_TAG(0x0010, 0x0010) &&
       element->length > 0)
     g_error("a name in %08X", element->tag);
   ++*(size_t *)data;

@@ -69,7 +69,8 @@ three_classes_are_worked_by_hand(void) {
   const double right[9] = {0.5, 0.5, 0, 1, 0, 0, 0.5, log(2.0) + 1e-8 * log(1e8), 77.0};
   for (size_t i = 0; i < 9; i++)
     demur_assert_close(out[i], right[i], 1e-15, 0);
-  const DemurFeatureGroup groups[8] = {0, 0, 0, 1, 1, 1, 0, 0};
+  const DemurFeatureGroup P = DEMUR_FEATURE_PROBABILITY, C = DEMUR_FEATURE_CLASS;
+  const DemurFeatureGroup U = DEMUR_FEATURE_CONFIDENCE, groups[8] = {P, P, P, C, C, C, U, U};
   const char *names[8] = {"p_0", "p_1", "p_2", "class_0", "class_1", "class_2", "max_p", "entropy"};
   for (size_t j = 0; j < 8; j++) {
     g_autofree char *name = demur_confidence_column_name(3, 100, j);
