@@ -37,8 +37,6 @@ demur_network_prepare() {
   std::call_once(once, [] {
     OFStandard::initializeNetwork();
     demur_tls_prepare();
-    // DCMTK's own switch: else each object waits twice 40 ms for a delayed acknowledgement.
-    g_setenv("TCP_NODELAY", "1", FALSE);
     // A peer that goes away must be an error, not the end of the program.
     std::signal(SIGPIPE, SIG_IGN);
     // Addresses are compared as they are; no name server is asked.

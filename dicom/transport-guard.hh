@@ -2,6 +2,7 @@
 // itself for each level of nesting: a peer could overflow its stack. This transport counts what
 // comes before DCMTK sees it and ends the connection where a message that DCMTK would parse grows
 // beyond any honest size; 16 bytes are needed for a level, so nesting stays where the stack holds.
+// It also asks the kernel to hold no small packet and no acknowledgement back.
 #pragma once
 
 #include <dcmtk/config/osconfig.h>

@@ -7,9 +7,29 @@
 #include "dicom/object-folder.h"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+/* How often a kernel was asked to hold nothing back, by all processes of this test; NULL: not
+ * counted. */
+typedef struct {
+  guint n_no_delay, n_quick;
+} Wishes;
+static Wishes *wishes;
+
+/* In the place of the system's, which it calls. */
+int
+setsockopt(int fd, int level, int name, const void *value, socklen_t n) {
+  if (wishes != NULL && level == IPPROTO_TCP && name == TCP_NODELAY)
+    __atomic_fetch_add(&wishes->n_no_delay, 1, __ATOMIC_RELAXED);
+  if (wishes != NULL && level == IPPROTO_TCP && name == TCP_QUICKACK)
+    __atomic_fetch_add(&wishes->n_quick, 1, __ATOMIC_RELAXED);
+  return (int)syscall(SYS_setsockopt, fd, level, name, value, n);
+}
 
 static int
 connect_to(const FixtureServer *server) {
@@ -342,6 +362,27 @@ test_the_same_object_from_another_ae_is_known(void) {
 
 /* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
  * and what was acknowledged is there whole. */
+/* A peer that follows Nagle's rule sends an object's parts behind our acknowledgements: none is left
+ * to the kernel, which keeps it back for 40 ms. Told by what the kernel is asked, not by time. */
+static void
+test_no_acknowledgement_is_kept_back(void) {
+  enum { N_IMAGES = 20 };
+  g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+  wishes = mmap(NULL, sizeof *wishes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  g_assert_true(wishes != MAP_FAILED);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  const DemurPeer peer = fixture_peer(server);
+  g_autoptr(DemurSending) sending = send_all(&peer, place->paths);
+  g_assert_cmpuint(sending->n_sent, ==, N_IMAGES);
+  fixture_server_stop(server);
+  g_assert_cmpuint(wishes->n_no_delay, >=, 2); /* by who calls and by who is called */
+  /* Of an object here, of its answer there: head and body of a command, of a data set, of the
+   * answer. */
+  g_assert_cmpuint(wishes->n_quick, >=, 6 * N_IMAGES);
+  fixture_server_free(server);
+  g_assert_cmpint(munmap(g_steal_pointer(&wishes), sizeof *wishes), ==, 0);
+}
+
 static void
 test_a_full_disk_is_told_to_the_peer(void) {
   g_autoptr(FixturePlace) place = fixture_place_new(400);
@@ -383,6 +424,8 @@ main(int argc, char **argv) {
                   test_what_could_not_be_read_is_told_again);
   g_test_add_func("/dicom/receiver/the-same-object-from-another-ae-is-known",
                   test_the_same_object_from_another_ae_is_known);
+  g_test_add_func("/dicom/receiver/no-acknowledgement-is-kept-back",
+                  test_no_acknowledgement_is_kept_back);
   g_test_add_func("/dicom/receiver/a-full-disk-is-told-to-the-peer",
                   test_a_full_disk_is_told_to_the_peer);
   return g_test_run();
