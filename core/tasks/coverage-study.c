@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/small-cells.h"
+#include "evaluation/points.h"
+#include "evaluation/releases.h"
 #include "metrics/coverage.h"
 #include "tasks/evaluate.h"
 #include "tasks/report.h"
@@ -37,9 +40,12 @@ demur_coverage_study_unref(DemurCoverageStudy *study) {
   g_free(study->scores);
   g_free(study->ranks);
   g_free(study->confidence_ranks);
+  demur_telling_free(study->telling);
+  demur_telling_free(study->confidence_telling);
   for (size_t g = 0; g < study->n_groups; g++) {
     g_strfreev(study->groups[g].values);
     g_free(study->groups[g].codes);
+    g_free(study->groups[g].withheld);
   }
   g_free(study->groups);
   demur_cohort_unref(study->view);
@@ -86,7 +92,8 @@ static void
 add_group(DemurCoverageStudy *study, DemurCoverageGroupKind kind, char **values, size_t n_values,
           guint32 *codes) {
   study->groups = g_renew(DemurCoverageGroup, study->groups, study->n_groups + 1);
-  study->groups[study->n_groups++] = (DemurCoverageGroup){kind, n_values, values, codes};
+  study->groups[study->n_groups++] =
+      (DemurCoverageGroup){kind, n_values, values, codes, g_new0(gboolean, n_values + 1)};
 }
 
 static void
@@ -137,6 +144,39 @@ add_groups(DemurCoverageStudy *study) {
   add_attribute(study, DEMUR_COVERAGE_GROUP_SEX, "sex");
   add_ages(study);
   add_attribute(study, DEMUR_COVERAGE_GROUP_KERNEL, "kernel");
+}
+
+/* Which groups are told of, as everywhere; bands of the age, which are told here alone, by their
+ * sizes. */
+static void
+withhold_groups(DemurCoverageStudy *study) {
+  static const char *const ways[DEMUR_N_COVERAGE_GROUPS] = {"site", "manufacturer", "sex", NULL,
+                                                            "kernel"};
+  const DemurSample *sample = study->sample;
+  g_autoptr(DemurReleases) releases =
+      demur_releases_new(study->view, sample->rows, sample->n, NULL);
+  for (size_t g = 0; g < study->n_groups; g++) {
+    DemurCoverageGroup *group = &study->groups[g];
+    g_autofree size_t *sizes = g_new0(size_t, group->n_values + 1);
+    g_autofree gboolean *forced = g_new0(gboolean, group->n_values + 1);
+    const DemurReleasedWay *way =
+        ways[group->kind] != NULL ? demur_releases_find(releases, ways[group->kind]) : NULL;
+    for (size_t i = 0; i < sample->n; i++)
+      sizes[group->codes[i]]++;
+    size_t n_there = 0; /* values that do not occur are not shown */
+    for (size_t v = 0; v < group->n_values; v++)
+      if (sizes[v] > 0) {
+        forced[n_there] = demur_released_way_withholds(way, group->values[v]);
+        sizes[n_there++] = sizes[v];
+      }
+    g_autofree gboolean *withheld = g_new0(gboolean, n_there + 1);
+    demur_small_cells_beside(sizes, n_there, 1, forced, withheld);
+    g_autofree gboolean *occurs = g_new0(gboolean, group->n_values + 1);
+    for (size_t i = 0; i < sample->n; i++)
+      occurs[group->codes[i]] = TRUE;
+    for (size_t v = 0, k = 0; v < group->n_values; v++)
+      group->withheld[v] = occurs[v] && withheld[k++];
+  }
 }
 
 /* Patients of the split that a coverage in use is tuned on. */
@@ -216,6 +256,13 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
     return NULL;
   study->n_tune_patients = count_tune_patients(study->view);
   add_groups(study);
+  withhold_groups(study);
+  double coverages[DEMUR_N_TOLD_COVERAGES];
+  demur_points_told_coverages(coverages);
+  study->telling =
+      demur_telling_new(study->sample, study->ranks, NULL, 0, coverages, G_N_ELEMENTS(coverages));
+  study->confidence_telling = demur_telling_new(study->sample, study->confidence_ranks, NULL, 0,
+                                                coverages, G_N_ELEMENTS(coverages));
   return g_steal_pointer(&study);
 }
 

@@ -4,7 +4,7 @@
 
 #include "cohort/cohort.h"
 #include "evaluation/evaluation.h"
-#include "evaluation/sample.h"
+#include "evaluation/telling.h"
 #include "report/report.h"
 #include "tasks/report.h"
 #include "tasks/task.h"
@@ -24,8 +24,9 @@ typedef enum {
 typedef struct {
   DemurCoverageGroupKind kind;
   size_t n_values;
-  char **values;  /* [n_values] as recorded, "" for not recorded; of the age: marked words */
-  guint32 *codes; /* [n] of the sample's entries */
+  char **values;      /* [n_values] as recorded, "" for not recorded; of the age: marked words */
+  guint32 *codes;     /* [n] of the sample's entries */
+  gboolean *withheld; /* [n_values] beside all that is told of other groups */
 } DemurCoverageGroup;
 
 /* Immutable once made. */
@@ -40,6 +41,8 @@ typedef struct {
   size_t n_ranks;
   guint32 *confidence_ranks; /* [n] */
   size_t n_confidence_ranks;
+  /* Of the two, as in the evaluation; other coverages are told in fives. NULL: all exactly. */
+  DemurTelling *telling, *confidence_telling;
   size_t n_groups;
   DemurCoverageGroup *groups;
   double tuned_coverage, tuned_threshold; /* the current threshold; NaN: not tuned */
