@@ -66,12 +66,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"in-sample", 0, 0, G_OPTION_ARG_NONE, &in_sample,
        "allow scans of patients that made the selector; printed", NULL},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C",
-                           "what is each part of a selector worth?",
-                           "Trains once a part with the selector's own settings and seed, without "
-                           "that part: a group of features, or a component of the training. "
-                           "Nothing is kept.",
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "ablate takes the name of one selector", error))
     return FALSE;
   if (cohort == NULL || n_bootstrap < 0) {
@@ -98,4 +93,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 const DemurCommand demur_command_ablate = {
-    "ablate", "what is each part of a selector worth? all of it left out in turn", run};
+    .name = "ablate",
+    .parameters = "SELECTOR --cohort C",
+    .summary = "what is each part of a selector worth? left out in turn",
+    .description = "Trains once a part with the selector's own settings and seed, without "
+                   "that part: a group of features, or a component of the training. "
+                   "Nothing is kept.",
+    .run = run};

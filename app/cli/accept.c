@@ -98,13 +98,7 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
        "probability of accepting a calibrated site (0.8)", "P"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "write the table there", "FILE.csv"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "SELECTOR --cohort C --site S", "say how many labels a site needs, and whose",
-          "Before a selector is used at a site: how many labelled patients show that observed over "
-          "expected outcomes of the shown risks lie in the agreed range, and which. The plan is "
-          "kept before a label is seen. Fill the column label from the top with 0 or 1 and give "
-          "the table to `demur accept run`, after as many labels and as often as you like.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "accept plan takes the name of one selector", error) ||
       (range != NULL && !demur_command_range(range, &settings.low, &settings.high, error)))
     return FALSE;
@@ -208,12 +202,7 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
       {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
        "a table with the columns column and means: other names for columns", "FILE"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "SELECTOR FILE", "answer from a site's labels",
-          "Reads the table of `demur accept plan` with labels filled in from the top and answers "
-          "accepted, not accepted, or how many more. The intervals hold at every look: looking "
-          "early costs nothing. The answer is kept.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "accept run takes the name of a selector and a table",
                             error))
     return FALSE;
@@ -236,10 +225,25 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
-      {"plan", "say how many labels a site needs, and whose", run_plan},
-      {"run", "answer from a site's labels", run_run}};
+      {.name = "plan",
+       .parameters = "SELECTOR --cohort C --site S",
+       .summary = "say how many labels a site needs, and whose",
+       .description =
+           "Before a selector is used at a site: how many labelled patients show that observed over "
+           "expected outcomes of the shown risks lie in the agreed range, and which. The plan is "
+           "kept before a label is seen. Fill the column label from the top with 0 or 1 and give "
+           "the table to `demur accept run`, after as many labels and as often as you like.",
+       .run = run_plan},
+      {.name = "run",
+       .parameters = "SELECTOR FILE",
+       .summary = "answer from a site's labels",
+       .description =
+           "Reads the table of `demur accept plan` with labels filled in from the top and answers "
+           "accepted, not accepted, or how many more. The intervals hold at every look: looking "
+           "early costs nothing. The answer is kept.",
+       .run = run_run}};
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_accept = {"accept", "test a selector at a site before its use",
-                                           run};
+const DemurCommand demur_command_accept = {
+    .name = "accept", .summary = "test a selector at a site before its use", .run = run};

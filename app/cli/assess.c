@@ -407,8 +407,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"undo", 0, 0, G_OPTION_ARG_STRING, &undone,
        "take the last assessment back instead, alone; why is kept", "REASON"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR (--cohort C | --scan SCAN | --all)",
-                           "give each scan its verdict", NULL, entries, &arguments, error))
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error))
     return FALSE;
   if (undone != NULL) {
     const gboolean others = cohort_name != NULL || split != NULL || scan_id != NULL || all ||
@@ -444,4 +443,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_assess = {"assess", "give each scan its verdict", run};
+const DemurCommand demur_command_assess = {.name = "assess",
+                                           .parameters =
+                                               "SELECTOR (--cohort C | --scan SCAN | --all)",
+                                           .summary = "give each scan its verdict",
+                                           .run = run};

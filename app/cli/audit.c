@@ -105,11 +105,7 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
       {"scans", 0, 0, G_OPTION_ARG_INT, &n_scans, "scans to label (50)", "N"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "write the table there", "FILE.csv"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C [--site S]",
-                           "choose which scans of a site, or of every site, to label",
-                           "One scan a patient, spread over the site's risks and scores. Fill the "
-                           "column label with 0 or 1 and give the table to `demur audit apply`.",
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "audit plan takes the name of one selector", error))
     return FALSE;
   if (cohort_name == NULL || n_scans < 1) {
@@ -222,9 +218,7 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
       {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
        "a table with the columns column and means: other names for columns", "FILE"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR FILE", "learn a site's intercept from labels",
-                           "FILE is the table of `demur audit plan` with labels filled in.",
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "audit apply takes SELECTOR FILE", error))
     return FALSE;
   const DemurAuditApplyParams params = {arguments[0], arguments[1], cohort_name, columns};
@@ -248,11 +242,20 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
-      {"plan", "choose which scans of a site to label", run_plan},
-      {"apply", "learn a site's intercept from labels", run_apply},
+      {.name = "plan",
+       .parameters = "SELECTOR --cohort C [--site S]",
+       .summary = "choose which scans of a site, or of every site, to label",
+       .description = "One scan a patient, spread over the site's risks and scores. Fill the "
+                      "column label with 0 or 1 and give the table to `demur audit apply`.",
+       .run = run_plan},
+      {.name = "apply",
+       .parameters = "SELECTOR FILE",
+       .summary = "learn a site's intercept from labels",
+       .description = "FILE is the table of `demur audit plan` with labels filled in.",
+       .run = run_apply},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_audit = {"audit", "learn from a few labels how a new site differs",
-                                          run};
+const DemurCommand demur_command_audit = {
+    .name = "audit", .summary = "learn from a few labels how a new site differs", .run = run};

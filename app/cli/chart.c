@@ -110,11 +110,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                    "acceptance and watch-*: the site (the first)", "S"},
                                   {"list", 0, 0, G_OPTION_ARG_NONE, &list, "list the charts", NULL},
                                   {NULL}};
-  if (!demur_command_parse(argc, argv, "NAME FILE --selector S --cohort C",
-                           "draw one chart, or write the table of its numbers",
-                           "FILE ends in .svg, .png, .pdf, or .csv for the table. `demur chart "
-                           "--list` names the charts.",
-                           entries, &arguments, error))
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error))
     return FALSE;
   if (list) {
     list_charts(context);
@@ -149,5 +145,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_chart = {"chart",
-                                          "draw one chart, or write the table of its numbers", run};
+const DemurCommand demur_command_chart = {
+    .name = "chart",
+    .parameters = "NAME FILE --selector S --cohort C",
+    .summary = "draw one chart, or write the table of its numbers",
+    .description = "FILE ends in .svg, .png, .pdf, or .csv for the table. `demur chart "
+                   "--list` names the charts.",
+    .run = run};

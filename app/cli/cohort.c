@@ -274,15 +274,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
   g_autofree char **arguments = join_split_by(&argc, argv, &joined);
-  if (!demur_command_parse(
-          argc, arguments, "NAME FILE | NAME --nlst-persons P.csv --scores S.csv",
-          "Read a cohort table, or NLST tables, into the workspace",
-          "Columns: patient_id, site, split, label and risk (or risk_year_6, or prob_0..); scan_id "
-          "where a patient has\nseveral scans; optional emb_0.., risk_year_1..6, shift; any other "
-          "column is kept and can split results.\nFILE is CSV, by gzip or not; - is standard "
-          "input. "
-          "A faulty table is refused whole, with line and column\nof each fault.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, arguments, entries, &words, error) ||
       !parse_death(death, &params.death_event_free, error) ||
       !parse_short(censored, &params.short_followup, error))
     return FALSE;
@@ -369,12 +361,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
        "All effects 0 but drift, which is 0 unless asked for: no selector can help", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(
-          argc, argv, "NAME", "Draw a lung-screening cohort with an outside hospital",
-          "Marked as simulated everywhere. Planted effects are multiplied by their options (1: as "
-          "documented, 0: none).\nbase_train, selector_train and validation come from the inside "
-          "hospitals, tune and test from the outside one.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort simulate takes NAME", error) ||
       !demur_task_check_name("cohort", words[0], error))
     return FALSE;
@@ -406,8 +393,7 @@ static gboolean
 run_list(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(argc, argv, "", "List the cohorts of the workspace", NULL, entries,
-                           &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "cohort list takes no words", error))
     return FALSE;
   g_autoptr(GPtrArray) list = demur_task_cohorts(&context->task, error);
@@ -455,8 +441,7 @@ static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(argc, argv, "NAME", "Show a cohort's splits and attributes", NULL,
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort show takes NAME", error))
     return FALSE;
   g_autoptr(DemurCohortFacts) facts = demur_task_cohort_show(&context->task, words[0], error);
@@ -470,8 +455,7 @@ static gboolean
 run_export(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(argc, argv, "NAME FILE", "Write a cohort as a table",
-                           "The table imports back to the same digest.", entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 2, "cohort export takes NAME FILE", error) ||
       !demur_file_output_check(words[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
@@ -508,9 +492,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "Replace columns of the same name", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(argc, argv, "NAME FILE", "Add attribute columns to a cohort",
-                           "Scans without a row in the table get an empty value.", entries, &words,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 2, "cohort attach takes NAME FILE", error))
     return FALSE;
   if (key == NULL) {
@@ -563,8 +545,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                                    "Also where selectors or verdicts were made from it", NULL},
                                   {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
-  if (!demur_command_parse(argc, argv, "NAME", "Remove a cohort from the workspace", NULL, entries,
-                           &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort remove takes NAME", error))
     return FALSE;
   if (!demur_task_cohort_remove(&context->task, words[0], force, error))
@@ -584,16 +565,49 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
-      {"import", "read a cohort table", run_import},
-      {"simulate", "draw a lung-screening cohort with an outside hospital", run_simulate},
-      {"list", "list the cohorts of the workspace", run_list},
-      {"show", "show a cohort's splits and attributes", run_show},
-      {"export", "write a cohort as a table", run_export},
-      {"attach", "add attribute columns", run_attach},
-      {"remove", "remove a cohort", run_remove},
+      {.name = "import",
+       .parameters = "NAME FILE | NAME --nlst-persons P.csv --scores S.csv",
+       .summary = "read a cohort table, or NLST tables, into the workspace",
+       .description =
+           "Columns: patient_id, site, split, label and risk (or risk_year_6, or prob_0..); scan_id "
+           "where a patient has\nseveral scans; optional emb_0.., risk_year_1..6, shift; any other "
+           "column is kept and can split results.\nFILE is CSV, by gzip or not; - is standard "
+           "input. "
+           "A faulty table is refused whole, with line and column\nof each fault.",
+       .run = run_import},
+      {.name = "simulate",
+       .parameters = "NAME",
+       .summary = "draw a lung-screening cohort with an outside hospital",
+       .description =
+           "Marked as simulated everywhere. Planted effects are multiplied by their options (1: as "
+           "documented, 0: none).\nbase_train, selector_train and validation come from the inside "
+           "hospitals, tune and test from the outside one.",
+       .run = run_simulate},
+      {.name = "list",
+       .parameters = "",
+       .summary = "list the cohorts of the workspace",
+       .run = run_list},
+      {.name = "show",
+       .parameters = "NAME",
+       .summary = "show a cohort's splits and attributes",
+       .run = run_show},
+      {.name = "export",
+       .parameters = "NAME FILE",
+       .summary = "write a cohort as a table",
+       .description = "The table imports back to the same digest.",
+       .run = run_export},
+      {.name = "attach",
+       .parameters = "NAME FILE",
+       .summary = "add attribute columns to a cohort",
+       .description = "Scans without a row in the table get an empty value.",
+       .run = run_attach},
+      {.name = "remove",
+       .parameters = "NAME",
+       .summary = "remove a cohort from the workspace",
+       .run = run_remove},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_cohort = {"cohort", "import, simulate and look after cohorts",
-                                           run};
+const DemurCommand demur_command_cohort = {
+    .name = "cohort", .summary = "import, simulate and look after cohorts", .run = run};

@@ -8,7 +8,10 @@
 
 G_BEGIN_DECLS
 
+typedef struct DemurCommand DemurCommand;
+
 typedef struct {
+  const DemurCommand *command; /* that runs; static */
   const char *program;   /* as it was called: "demur", "build/release/app/demur"; NULL: by none */
   DemurTask task;        /* what its use cases work with; cancelled by Ctrl-C */
   gboolean quiet;        /* --quiet: no progress */
@@ -17,25 +20,27 @@ typedef struct {
   char *attempt;         /* the command that runs: "dicom choose"; owned */
 } DemurContext;
 
-typedef struct {
+struct DemurCommand {
   const char *name;
-  const char *summary; /* one line for `demur --help` */
+  const char *parameters;  /* "NAME FILE", for the usage line; NULL: it has commands below it */
+  const char *summary;     /* one line, of the list of commands, the usage line and the man page */
+  const char *description; /* behind the options; NULL: nothing */
   /* argv[0] is the command's name; global options are already taken out. Exit status 0 when TRUE;
    * FALSE with a GError: DEMUR_ERROR_USAGE ends with 2, everything else with 1. A command that has
    * printed its JSON and still fails (verify, for example) returns FALSE all the same. */
   gboolean (*run)(DemurContext *context, int argc, char **argv, GError **error);
-} DemurCommand;
+  char *(*describe)(void); /* more behind the description (owned); NULL: nothing */
+};
 
 /* Parses argv with the entries; arguments: the words left over (owned, NULL-terminated). --help
- * prints usage and ends the program with 0. Parse errors are DEMUR_ERROR_USAGE. parameters: "NAME
- * FILE", for the usage line. */
-gboolean demur_command_parse(int argc, char **argv, const char *parameters, const char *summary,
-                             const char *description, const GOptionEntry *entries,
-                             char ***arguments, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * prints usage, by the row of the command that runs, and ends the program with 0. Parse errors are
+ * DEMUR_ERROR_USAGE. */
+gboolean demur_command_parse(const DemurContext *context, int argc, char **argv,
+                             const GOptionEntry *entries, char ***arguments,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same for entries with callbacks, which get data. */
-gboolean demur_command_parse_group(int argc, char **argv, const char *parameters,
-                                   const char *summary, const char *description,
+gboolean demur_command_parse_group(const DemurContext *context, int argc, char **argv,
                                    const GOptionEntry *entries, gpointer data, char ***arguments,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

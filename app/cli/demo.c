@@ -35,6 +35,7 @@ static gboolean
 show(DemurContext *context, const DemurCommand *command, char **words, GError **error) {
   g_autofree char *line = g_strjoinv(" ", words);
   g_print("\n$ demur %s\n", line);
+  context->command = command;
   return command->run(context, (int)g_strv_length(words), words, error);
 }
 
@@ -45,8 +46,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{"replace", 0, 0, G_OPTION_ARG_NONE, &params.replace,
                                    "make it anew where there is one", NULL},
                                   {NULL}};
-  if (!demur_command_parse(argc, argv, "DIR", "the whole path on simulated data", NULL, entries,
-                           &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "demo takes one folder", error))
     return FALSE;
   params.folder = arguments[0];
@@ -78,4 +78,5 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_demo = {"demo", "the whole path on simulated data", run};
+const DemurCommand demur_command_demo = {
+    .name = "demo", .parameters = "DIR", .summary = "the whole path on simulated data", .run = run};

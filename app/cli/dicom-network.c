@@ -151,8 +151,7 @@ demur_dicom_echo(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *host = NULL;
   DemurPeer peer;
   const GOptionEntry entries[] = {PEER_ENTRIES(options), {NULL}};
-  if (!demur_command_parse(argc, argv, "HOST:PORT", "ask a DICOM peer whether it answers", NULL,
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom echo takes HOST:PORT", error) ||
       !parse_peer(words[0], &options, &peer, &host, error) || !demur_network_echo(&peer, error))
     return FALSE;
@@ -223,11 +222,7 @@ demur_dicom_send(DemurContext *context, int argc, char **argv, GError **error) {
   DemurPeer peer;
   DemurWeb web;
   const GOptionEntry entries[] = {PEER_ENTRIES(options), WEB_ENTRY(options), {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "HOST:PORT PATH...", "send DICOM files to a peer",
-          "In place of HOST:PORT an https address (STOW-RS). Each goes as it is stored; `demur export FILE.dcm --scan SCAN` makes "
-          "the result that an archive can keep.",
-          entries, &words, error))
+  if (!demur_command_parse(context, argc, argv, entries, &words, error))
     return FALSE;
   if (g_strv_length(words) < 2) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -351,11 +346,7 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
       {"move-to", 0, 0, G_OPTION_ARG_STRING, &destination,
        "have the archive send --study (and --series) to its peer AE", "AE"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "HOST:PORT", "ask an archive for studies and series",
-          "In place of HOST:PORT an https address (QIDO-RS). With --move-to the archive sends what was named, for example to `demur "
-          "dicom receive`, which it must know by that AE title.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom query takes HOST:PORT", error))
     return FALSE;
   const gboolean is_web = demur_web_is_url(words[0]);
@@ -432,12 +423,7 @@ demur_dicom_retrieve(DemurContext *context, int argc, char **argv, GError **erro
       PEER_ENTRIES(options),
       WEB_ENTRY(options),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "PEER FOLDER --study UID", "fetch a study",
-                           "PEER is an https address (WADO-RS), or HOST:PORT of an archive "
-                           "(C-GET; one that knows none has it sent by `demur dicom query "
-                           "--move-to`). Objects are kept as they come in FOLDER/STUDY/SERIES; "
-                           "`demur dicom import` reads them.",
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 2, "dicom retrieve takes PEER FOLDER", error))
     return FALSE;
   if (study == NULL) {
@@ -600,10 +586,7 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
       TLS_ENTRIES(secrets),
       {NULL}};
   const DemurTls *tls = NULL;
-  if (!demur_command_parse(argc, argv, "FOLDER", "serve as a DICOM storage peer until Ctrl-C",
-                           "Objects are kept as sent in FOLDER/STUDY/SERIES; a study is read into "
-                           "the workspace once its association was released and all is quiet.",
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom receive takes FOLDER", error) ||
       !parse_tls(secrets.certificate, secrets.key, secrets.authorities, &secrets.tls, &tls, error))
     return FALSE;

@@ -86,13 +86,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {"site-map", 0, 0, G_OPTION_ARG_FILENAME, &sites_path,
        "table of institution, station and the site they belong to", "FILE"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "PATH...", "read DICOM files into the workspace",
-          "PATH is a file, a folder, a DICOMDIR or a ZIP archive. Which series is assessed "
-          "is decided here, from headers, with the reason for every other; `demur dicom rules` "
-          "lists the rules. Of files that were imported before and whose size, times and place are "
-          "unchanged only the headers are read; --reread reads all.",
-          entries, &paths, error))
+  if (!demur_command_parse(context, argc, argv, entries, &paths, error))
     return FALSE;
   if (paths == NULL || paths[0] == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "dicom import takes PATH...");
@@ -131,8 +125,7 @@ static gboolean
 run_list(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   const GOptionEntry entries[] = {{NULL}};
-  if (!demur_command_parse(argc, argv, "", "list the series of the workspace", NULL, entries,
-                           &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "dicom list takes no words", error))
     return FALSE;
   g_autoptr(GPtrArray) records = demur_task_series(&context->task, error);
@@ -189,11 +182,11 @@ print_one(DemurContext *context, const char *scan_id, GError **error) {
 
 /* The SCAN that a command takes, owned; NULL with error. */
 static char *
-parse_scan(int argc, char **argv, const char *parameters, const char *summary,
-           const char *description, const GOptionEntry *entries, GError **error) {
+parse_scan(DemurContext *context, int argc, char **argv, const GOptionEntry *entries,
+           GError **error) {
   g_auto(GStrv) words = NULL;
   g_autofree char *takes = g_strdup_printf("dicom %s takes SCAN", argv[0]);
-  if (!demur_command_parse(argc, argv, parameters, summary, description, entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, takes, error))
     return NULL;
   return g_strdup(words[0]);
@@ -202,8 +195,7 @@ parse_scan(int argc, char **argv, const char *parameters, const char *summary,
 static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{NULL}};
-  g_autofree char *scan_id = parse_scan(argc, argv, "SCAN", "show one series",
-                                        "SCAN is a scan_id of dicom list.", entries, error);
+  g_autofree char *scan_id = parse_scan(context, argc, argv, entries, error);
   return scan_id != NULL && print_one(context, scan_id, error);
 }
 
@@ -213,11 +205,7 @@ run_choose(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {
       {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept beside the rules' verdict", "TEXT"},
       {NULL}};
-  g_autofree char *scan_id = parse_scan(
-      argc, argv, "SCAN --reason TEXT", "assess this series of its study, whatever the rules say",
-      "Both verdicts are kept: the rules' and yours. Not for a series with "
-      "two patients, nor for what is no CT.",
-      entries, error);
+  g_autofree char *scan_id = parse_scan(context, argc, argv, entries, error);
   if (scan_id == NULL)
     return FALSE;
   if (reason == NULL || *g_strstrip(reason) == '\0') {
@@ -239,11 +227,7 @@ run_resolve(DemurContext *context, int argc, char **argv, GError **error) {
        NULL},
       REASON_ENTRY(&reason),
       {NULL}};
-  g_autofree char *scan_id = parse_scan(
-      argc, argv, "SCAN --keep | --both --reason TEXT", "decide between series that conflict",
-      "SCAN came with UIDs that another person, or other content, has too. "
-      "Until one decides neither is assessed.",
-      entries, error);
+  g_autofree char *scan_id = parse_scan(context, argc, argv, entries, error);
   if (scan_id == NULL)
     return FALSE;
   if (keep == both) {
@@ -260,12 +244,7 @@ static gboolean
 run_correct(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *reason = NULL, *corrected = NULL;
   const GOptionEntry entries[] = {REASON_ENTRY(&reason), {NULL}};
-  g_autofree char *scan_id =
-      parse_scan(argc, argv, "SCAN --reason TEXT",
-                 "take a series as the correction of one with the same images",
-                 "SCAN came with another person for images that are known: they are that "
-                 "person's. The score stays, the verdict has to be given again.",
-                 entries, error);
+  g_autofree char *scan_id = parse_scan(context, argc, argv, entries, error);
   return scan_id != NULL &&
          demur_decide_correct(&context->task, scan_id, reason, &corrected, error) &&
          print_one(context, corrected, error);
@@ -319,11 +298,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
        "say what would leave and what would stay, and take nothing out", NULL},
       REASON_ENTRY(&reason),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "--scan SCAN | --study UID | --patient ID --reason TEXT",
-                           "take series out of the workspace",
-                           "Images and scores end, verdicts hold no longer; the history says so. "
-                           "Files are not touched.",
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "dicom remove takes no words", error))
     return FALSE;
   if ((scan_id != NULL) + (study != NULL) + (patient != NULL) != 1) {
@@ -402,12 +377,7 @@ run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
        "secret bytes that make the new identities: the same file, the same identities (random)",
        "FILE"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "IN OUT", "copy CT images without what names a person",
-          "By the basic profile of PS3.15 annex E: new UIDs, dates moved, all but "
-          "technical attributes out. OUT must be new or empty. Look at the pictures "
-          "before you share them: nothing is painted over.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 2, "dicom deidentify takes IN and OUT", error))
     return FALSE;
   g_autoptr(GBytes) key = read_key(key_path, error);
@@ -456,8 +426,7 @@ run_rules(DemurContext *context, int argc, char **argv, GError **error) {
       {"rules", 0, 0, G_OPTION_ARG_FILENAME, &path, "with the changes of FILE", "FILE"},
       {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes, "with one change", "RULE=VALUE"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "", "list the rules of eligibility", NULL, entries, &words,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "dicom rules takes no words", error))
     return FALSE;
   g_autoptr(DemurEligibility) rules = demur_intake_rules(path, changes, error);
@@ -488,22 +457,94 @@ run_rules(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
-      {"import", "read files, folders, DICOMDIR, ZIP archives", run_import},
-      {"list", "list the series", run_list},
-      {"show", "show one series with its slices", run_show},
-      {"choose", "assess a series that the rules did not choose", run_choose},
-      {"resolve", "decide between series that conflict", run_resolve},
-      {"correct", "take a series as the correction of another", run_correct},
-      {"remove", "take series out of the workspace", run_remove},
-      {"rules", "list the rules of eligibility", run_rules},
-      {"deidentify", "copy CT images without what names a person", run_deidentify},
-      {"echo", "ask a DICOM peer whether it answers", demur_dicom_echo},
-      {"query", "ask an archive for studies and series, have them sent", demur_dicom_query},
-      {"retrieve", "fetch a study by DICOMweb", demur_dicom_retrieve},
-      {"receive", "serve as a storage peer, read what arrives", demur_dicom_receive},
-      {"send", "send files to a peer", demur_dicom_send},
+      {.name = "import",
+       .parameters = "PATH...",
+       .summary = "read DICOM files into the workspace",
+       .description =
+           "PATH is a file, a folder, a DICOMDIR or a ZIP archive. Which series is assessed "
+           "is decided here, from headers, with the reason for every other; `demur dicom rules` "
+           "lists the rules. Of files that were imported before and whose size, times and place are "
+           "unchanged only the headers are read; --reread reads all.",
+       .run = run_import},
+      {.name = "list",
+       .parameters = "",
+       .summary = "list the series of the workspace",
+       .run = run_list},
+      {.name = "show",
+       .parameters = "SCAN",
+       .summary = "show one series with its slices",
+       .description = "SCAN is a scan_id of dicom list.",
+       .run = run_show},
+      {.name = "choose",
+       .parameters = "SCAN --reason TEXT",
+       .summary = "assess a series that the rules did not choose",
+       .description = "Both verdicts are kept: the rules' and yours. Not for a series with "
+                      "two patients, nor for what is no CT.",
+       .run = run_choose},
+      {.name = "resolve",
+       .parameters = "SCAN --keep | --both --reason TEXT",
+       .summary = "decide between series that conflict",
+       .description = "SCAN came with UIDs that another person, or other content, has too. "
+                      "Until one decides neither is assessed.",
+       .run = run_resolve},
+      {.name = "correct",
+       .parameters = "SCAN --reason TEXT",
+       .summary = "take a series as the correction of one with the same images",
+       .description = "SCAN came with another person for images that are known: they are that "
+                      "person's. The score stays, the verdict has to be given again.",
+       .run = run_correct},
+      {.name = "remove",
+       .parameters = "--scan SCAN | --study UID | --patient ID --reason TEXT",
+       .summary = "take series out of the workspace",
+       .description = "Images and scores end, verdicts hold no longer; the history says so. "
+                      "Files are not touched.",
+       .run = run_remove},
+      {.name = "rules",
+       .parameters = "",
+       .summary = "list the rules of eligibility",
+       .run = run_rules},
+      {.name = "deidentify",
+       .parameters = "IN OUT",
+       .summary = "copy CT images without what names a person",
+       .description = "By the basic profile of PS3.15 annex E: new UIDs, dates moved, all but "
+                      "technical attributes out. OUT must be new or empty. Look at the pictures "
+                      "before you share them: nothing is painted over.",
+       .run = run_deidentify},
+      {.name = "echo",
+       .parameters = "HOST:PORT",
+       .summary = "ask a DICOM peer whether it answers",
+       .run = demur_dicom_echo},
+      {.name = "query",
+       .parameters = "HOST:PORT",
+       .summary = "ask an archive for studies and series, have them sent",
+       .description =
+           "In place of HOST:PORT an https address (QIDO-RS). With --move-to the archive sends what was named, for example to `demur "
+           "dicom receive`, which it must know by that AE title.",
+       .run = demur_dicom_query},
+      {.name = "retrieve",
+       .parameters = "PEER FOLDER --study UID",
+       .summary = "fetch a study from an archive",
+       .description = "PEER is an https address (WADO-RS), or HOST:PORT of an archive "
+                      "(C-GET; one that knows none has it sent by `demur dicom query "
+                      "--move-to`). Objects are kept as they come in FOLDER/STUDY/SERIES; "
+                      "`demur dicom import` reads them.",
+       .run = demur_dicom_retrieve},
+      {.name = "receive",
+       .parameters = "FOLDER",
+       .summary = "serve as a DICOM storage peer until Ctrl-C",
+       .description = "Objects are kept as sent in FOLDER/STUDY/SERIES; a study is read into "
+                      "the workspace once its association was released and all is quiet.",
+       .run = demur_dicom_receive},
+      {.name = "send",
+       .parameters = "HOST:PORT PATH...",
+       .summary = "send DICOM files to a peer",
+       .description =
+           "In place of HOST:PORT an https address (STOW-RS). Each goes as it is stored; `demur export FILE.dcm --scan SCAN` makes "
+           "the result that an archive can keep.",
+       .run = demur_dicom_send},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_dicom = {"dicom", "CT series: import, list, show; network", run};
+const DemurCommand demur_command_dicom = {
+    .name = "dicom", .summary = "CT series: import, list, show; network", .run = run};

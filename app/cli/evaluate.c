@@ -284,9 +284,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),
                                   DEMUR_CLI_MEASURE_ENTRIES(options),
                                   {NULL}};
-  if (!demur_command_parse(argc, argv, "--selector S.. --cohort C",
-                           "measure selectors and baselines on a split", NULL, entries, &arguments,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 0, "evaluate takes options only", error))
     return FALSE;
   options.audited = audited;
@@ -363,5 +361,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_evaluate = {"evaluate",
-                                             "measure selectors and baselines on a split", run};
+const DemurCommand demur_command_evaluate = {.name = "evaluate",
+                                             .parameters = "--selector S.. --cohort C",
+                                             .summary =
+                                                 "measure selectors and baselines on a split",
+                                             .run = run};

@@ -37,10 +37,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"pdf", 0, 0, G_OPTION_ARG_FILENAME, &pdf, "wrap this PDF, not the scan's report", "FILE"},
       {"reveal", 0, 0, G_OPTION_ARG_NONE, &reveal, "tell the risks that are held back too", NULL},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "FILE", "write verdicts for other programs",
-                           "The newest verdict of each scan. Only an accepted scan carries its "
-                           "risk, unless --reveal is given.",
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "export takes one FILE", error))
     return FALSE;
   DemurVerdictExportParams params = {.path = words[0],
@@ -74,4 +71,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_export = {"export", "write verdicts as CSV, JSON or DICOM", run};
+const DemurCommand demur_command_export = {
+    .name = "export",
+    .parameters = "FILE",
+    .summary = "write verdicts as CSV, JSON or DICOM",
+    .description = "The newest verdict of each scan. Only an accepted scan carries its "
+                   "risk, unless --reveal is given.",
+    .run = run};

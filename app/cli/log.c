@@ -120,12 +120,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "from now on keep who opened which patient, or no longer; off until it is asked for",
        "on|off"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "", "show who did what",
-          "Every change that a verdict could rest on, in order, each chained to "
-          "the one before by its digest. `demur verify` walks the chain; the head, "
-          "kept elsewhere, finds one that was cut or written anew.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "log takes no words", error))
     return FALSE;
   if (last < 1) {
@@ -175,4 +170,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_log = {"log", "show who did what", run};
+const DemurCommand demur_command_log = {
+    .name = "log",
+    .parameters = "",
+    .summary = "show who did what",
+    .description = "Every change that a verdict could rest on, in order, each chained to "
+                   "the one before by its digest. `demur verify` walks the chain; the head, "
+                   "kept elsewhere, finds one that was cut or written anew.",
+    .run = run};

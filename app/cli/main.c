@@ -78,6 +78,35 @@ on_progress(double fraction, const char *stage, gpointer data) {
   line->last_time = now;
 }
 
+typedef enum {
+  GLOBAL_WORKSPACE,
+  GLOBAL_THREADS,
+  GLOBAL_SEED,
+  GLOBAL_JSON,
+  GLOBAL_QUIET,
+  GLOBAL_RAW_CELLS,
+  GLOBAL_KERNEL,
+} Global;
+
+/* The one table of them: they are read, told and completed by it. */
+static const struct {
+  Global global;
+  const char *name, *value; /* value: NULL where it takes none */
+  const char *help;         /* lines */
+} globals[] = {
+    {GLOBAL_WORKSPACE, "--workspace", "FILE",
+     "the workspace (default: DEMUR_WORKSPACE, else the user's data folder)"},
+    {GLOBAL_THREADS, "--threads", "N", "processors to use (default: all)"},
+    {GLOBAL_SEED, "--seed", "S", "seed of every random stream (default 1)"},
+    {GLOBAL_JSON, "--json", NULL, "one JSON document on stdout"},
+    {GLOBAL_QUIET, "--quiet", NULL, "no progress on stderr"},
+    {GLOBAL_RAW_CELLS, "--raw-cells", NULL,
+     "write CSV cells that a spreadsheet would run as they are, without an\napostrophe in front"},
+    {GLOBAL_KERNEL, "--kernel", "NAME",
+     "compute with this kernel (default: the processor's fastest; `portable`\ngives the same bytes on "
+     "every processor)"},
+};
+
 static void
 print_help(void) {
   g_print("Usage: demur [GLOBAL OPTIONS] COMMAND [OPTIONS] ..\n\n"
@@ -85,19 +114,17 @@ print_help(void) {
           "the\nrisks it lets through are calibrated.\n\nCommands:\n");
   for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
     g_print("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  g_print(
-      "\nGlobal options, before or after the command:\n"
-      "  --workspace FILE  the workspace (default: DEMUR_WORKSPACE, else the user's data folder)\n"
-      "  --threads N       processors to use (default: all)\n"
-      "  --seed S          seed of every random stream (default 1)\n"
-      "  --json            one JSON document on stdout\n"
-      "  --quiet           no progress on stderr\n"
-      "  --raw-cells       write CSV cells that a spreadsheet would run as they are, without an\n"
-      "                    apostrophe in front\n"
-      "  --kernel NAME     compute with this kernel (default: the processor's fastest; `portable`\n"
-      "                    gives the same bytes on every processor)\n"
-      "  --version         the version; with --verbose the kernels too\n\n"
-      "`demur COMMAND --help` says all. For research use, not a cleared device.\n");
+  g_print("\nGlobal options, before or after the command:\n");
+  for (size_t i = 0; i < G_N_ELEMENTS(globals); i++) {
+    const char *value = globals[i].value;
+    g_autofree char *option =
+        g_strconcat(globals[i].name, value != NULL ? " " : "", value != NULL ? value : "", NULL);
+    g_auto(GStrv) lines = g_strsplit(globals[i].help, "\n", -1);
+    for (guint l = 0; lines[l] != NULL; l++)
+      g_print("  %-17s %s\n", l == 0 ? option : "", lines[l]);
+  }
+  g_print("  --version         the version; with --verbose the kernels too\n\n"
+          "`demur COMMAND --help` says all. For research use, not a cleared device.\n");
 }
 
 static void
@@ -135,6 +162,63 @@ take_value(const char *name, int argc, char **argv, int *i, const char **value, 
   return TRUE;
 }
 
+static gboolean
+set_global(DemurContext *context, Global global, const char *value, guint *n_threads,
+           GError **error) {
+  gint64 number;
+  switch (global) {
+  case GLOBAL_WORKSPACE:
+    g_free(context->task.workspace_path);
+    context->task.workspace_path = g_strdup(value);
+    return TRUE;
+  case GLOBAL_THREADS:
+    if (!demur_number_parse_int(value, strlen(value), &number) || number < 1 || number > 1024) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                  "--threads takes a whole number from 1 to 1024, not '%s'", value);
+      return FALSE;
+    }
+    *n_threads = (guint)number;
+    return TRUE;
+  case GLOBAL_SEED:
+    if (g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &context->task.seed, NULL))
+      return TRUE;
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "--seed takes a whole number from 0 to 9223372036854775807, not '%s'", value);
+    return FALSE;
+  case GLOBAL_JSON:
+    context->json = TRUE;
+    return TRUE;
+  case GLOBAL_QUIET:
+    context->quiet = TRUE;
+    return TRUE;
+  case GLOBAL_RAW_CELLS:
+    demur_csv_use_raw_cells();
+    return TRUE;
+  case GLOBAL_KERNEL:
+    return demur_mlp_kernel_choose(value, error);
+  }
+  g_return_val_if_reached(FALSE);
+}
+
+/* The global option at argv[*i], read; *taken: whether there is one, and *i its last word. */
+static gboolean
+take_global(int argc, char **argv, int *i, DemurContext *context, guint *n_threads, gboolean *taken,
+            GError **error) {
+  for (size_t g = 0; g < G_N_ELEMENTS(globals); g++) {
+    GError *local = NULL;
+    const char *value = NULL;
+    *taken = globals[g].value != NULL ? take_value(globals[g].name, argc, argv, i, &value, &local)
+                                      : strcmp(argv[*i], globals[g].name) == 0;
+    if (local != NULL) {
+      g_propagate_error(error, local);
+      return FALSE;
+    }
+    if (*taken)
+      return set_global(context, globals[g].global, value, n_threads, error);
+  }
+  return TRUE;
+}
+
 /* Takes the global options out of argv; what is left is the command with its own words. */
 static gboolean
 take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPtrArray *rest,
@@ -143,45 +227,17 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     context->json |= strcmp(argv[i], "--json") == 0;
   for (int i = 1; i < argc; i++) {
-    GError *local = NULL;
-    const char *value;
-    gint64 number;
     if (strcmp(argv[i], "--") == 0) {
       for (; i < argc; i++)
         g_ptr_array_add(rest, argv[i]);
       break;
     }
-    if (strcmp(argv[i], "--json") == 0) {
-      context->json = TRUE;
-    } else if (strcmp(argv[i], "--quiet") == 0) {
-      context->quiet = TRUE;
-    } else if (strcmp(argv[i], "--raw-cells") == 0) {
-      demur_csv_use_raw_cells();
-    } else if (take_value("--workspace", argc, argv, &i, &value, &local)) {
-      g_free(context->task.workspace_path);
-      context->task.workspace_path = g_strdup(value);
-    } else if (local == NULL && take_value("--threads", argc, argv, &i, &value, &local)) {
-      if (!demur_number_parse_int(value, strlen(value), &number) || number < 1 || number > 1024) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                    "--threads takes a whole number from 1 to 1024, not '%s'", value);
-        return FALSE;
-      }
-      *n_threads = (guint)number;
-    } else if (local == NULL && take_value("--seed", argc, argv, &i, &value, &local)) {
-      if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &context->task.seed, NULL)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                    "--seed takes a whole number from 0 to 9223372036854775807, not '%s'", value);
-        return FALSE;
-      }
-    } else if (local == NULL && take_value("--kernel", argc, argv, &i, &value, &local)) {
-      if (!demur_mlp_kernel_choose(value, error))
-        return FALSE;
-    } else if (local != NULL) {
-      g_propagate_error(error, local);
+    const int at = i;
+    gboolean taken;
+    if (!take_global(argc, argv, &i, context, n_threads, &taken, error))
       return FALSE;
-    } else {
-      g_ptr_array_add(rest, argv[i]);
-    }
+    if (!taken)
+      g_ptr_array_add(rest, argv[at]);
   }
   return TRUE;
 }
@@ -235,33 +291,36 @@ now(void) {
 }
 
 gboolean
-demur_command_parse(int argc, char **argv, const char *parameters, const char *summary,
-                    const char *description, const GOptionEntry *entries, char ***arguments,
-                    GError **error) {
-  return demur_command_parse_group(argc, argv, parameters, summary, description, entries, NULL,
-                                   arguments, error);
+demur_command_parse(const DemurContext *context, int argc, char **argv, const GOptionEntry *entries,
+                    char ***arguments, GError **error) {
+  return demur_command_parse_group(context, argc, argv, entries, NULL, arguments, error);
 }
 
 gboolean
-demur_command_parse_group(int argc, char **argv, const char *parameters, const char *summary,
-                          const char *description, const GOptionEntry *entries, gpointer data,
-                          char ***arguments, GError **error) {
+demur_command_parse_group(const DemurContext *context, int argc, char **argv,
+                          const GOptionEntry *entries, gpointer data, char ***arguments,
+                          GError **error) {
   /* GOption prints parameter_string behind the program's name, which has no room for the command's:
    * so it is told the whole. */
-  g_autofree char *usage = g_strdup_printf("%s — %s", parameters, summary);
-  g_autoptr(GOptionContext) context = g_option_context_new(usage);
-  g_option_context_set_description(context, description);
+  const DemurCommand *command = context->command;
+  g_autofree char *usage = g_strdup_printf("%s — %s", command->parameters, command->summary);
+  g_autofree char *more = command->describe != NULL ? command->describe() : NULL;
+  g_autofree char *description =
+      more != NULL ? g_strconcat(command->description, "\n", more, NULL) : NULL;
+  g_autoptr(GOptionContext) parser = g_option_context_new(usage);
+  g_option_context_set_description(parser,
+                                   description != NULL ? description : command->description);
   GOptionGroup *group = g_option_group_new("", "", "", data, NULL);
   if (entries != NULL)
     g_option_group_add_entries(group, entries);
-  g_option_context_set_main_group(context, group);
+  g_option_context_set_main_group(parser, group);
   g_auto(GStrv) words = g_new0(char *, (size_t)argc + 1);
   for (int i = 0; i < argc; i++)
     words[i] = g_strdup(argv[i]);
   g_autofree char *name = g_strconcat("demur ", argv[0], NULL);
   g_set_prgname(name);
   g_autoptr(GError) local = NULL;
-  if (!g_option_context_parse_strv(context, &words, &local)) {
+  if (!g_option_context_parse_strv(parser, &words, &local)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s; see `%s --help`", local->message, name);
     return FALSE;
   }
@@ -299,6 +358,7 @@ demur_command_dispatch(DemurContext *context, const DemurCommand *list, size_t n
       words[0] = name;
       g_free(context->attempt);
       context->attempt = g_strdup(name);
+      context->command = &list[i];
       return list[i].run(context, argc - 1, words, error);
     }
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s has no '%s'; there are: %s", argv[0],
@@ -417,6 +477,7 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   sigaction(SIGTERM, &action, NULL);
   g_ptr_array_add(rest, NULL);
   context->attempt = g_strdup(command->name);
+  context->command = command;
   return command->run(context, (int)rest->len - 1, (char **)rest->pdata, error);
 }
 

@@ -24,9 +24,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
       {NULL}};
   DemurPatientSheetParams options = {0};
-  if (!demur_command_parse(argc, argv, "FILE.pdf --scan SCAN",
-                           "write one scan's page (PDF and JSON)", NULL, entries, &arguments,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report patient takes one FILE.pdf", error) ||
       !demur_cli_paper(paper, &options.paper, error))
     return FALSE;

@@ -77,9 +77,7 @@ gboolean
 demur_cli_report_verify(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {{NULL}};
-  if (!demur_command_parse(argc, argv, "FILE.pdf",
-                           "make a report again from the workspace and compare", NULL, entries,
-                           &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report verify takes one FILE.pdf", error))
     return FALSE;
   g_autoptr(DemurReportCheck) check = demur_task_report_verify(&context->task, arguments[0], error);

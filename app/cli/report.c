@@ -23,17 +23,18 @@ demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  static const struct {
-    const char *word, *name;
-    gboolean (*run)(DemurContext *, int, char **, GError **);
-  } parts[] = {{"verify", "report verify", demur_cli_report_verify},
-               {"patient", "report patient", demur_cli_report_patient}};
+  static const DemurCommand parts[] = {
+      {.name = "verify",
+       .parameters = "FILE.pdf",
+       .summary = "make a report again from the workspace and compare",
+       .run = demur_cli_report_verify},
+      {.name = "patient",
+       .parameters = "FILE.pdf --scan SCAN",
+       .summary = "write one scan's page (PDF and JSON)",
+       .run = demur_cli_report_patient}};
   for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(parts); i++)
-    if (strcmp(argv[1], parts[i].word) == 0) {
-      g_autofree char **words = g_memdup2(argv + 1, (size_t)argc * sizeof *argv);
-      words[0] = (char *)parts[i].name;
-      return parts[i].run(context, argc - 1, words, error);
-    }
+    if (strcmp(argv[1], parts[i].name) == 0)
+      return demur_command_dispatch(context, parts, G_N_ELEMENTS(parts), argc, argv, error);
   g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
@@ -49,11 +50,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "coverage of the summary: 0.9, 0.7 or 0.5 (0.9)", "X"},
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "FILE.pdf --selector S --cohort C",
-                           "write the calibration report (PDF and JSON)",
-                           "`demur report verify FILE.pdf` makes it again and compares; `demur "
-                           "report patient FILE.pdf --scan SCAN` writes one scan's page.",
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report takes one FILE.pdf", error))
     return FALSE;
   DemurPaper size;
@@ -88,5 +85,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_report = {"report", "write the calibration report (PDF and JSON)",
-                                           run};
+const DemurCommand demur_command_report = {
+    .name = "report",
+    .parameters = "FILE.pdf --selector S --cohort C",
+    .summary = "write the calibration report (PDF and JSON)",
+    .description = "`demur report verify FILE.pdf` makes it again and compares; `demur "
+                   "report patient FILE.pdf --scan SCAN` writes one scan's page.",
+    .run = run};

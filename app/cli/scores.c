@@ -82,13 +82,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace scores of that model that differ",
        NULL},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "FILE --model M", "read the external model's output for DICOM series",
-          "FILE is a CSV with series_uid or scan_id, risk or risk_year_1..6, optional emb_0.., "
-          "model_version and patient_id (checked where given); or JSON: Sybil's with --scan or --map, or objects "
-          "with "
-          "series_uid or scan_id, risk or risks, optional embedding.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
   if (horizon == 0.0) {
@@ -173,13 +167,7 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
        "end a run after so many seconds, 0 never (3600)", "SECONDS"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "run on series that have a score too", NULL},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "--command CMD --model M",
-          "run the external model on each series to be assessed that has no score of it",
-          "{series} is a folder of links to just that series' files in slice order, {output} an "
-          "empty folder. The command leaves prediction_scores.json or scores.json there, and may "
-          "leave embedding.npy. It is run without a shell, once a series.",
-          entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 0, "scores run takes no words", error))
     return FALSE;
   const DemurScoresRunParams params = {.model = model,
@@ -208,11 +196,26 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand list[] = {
-      {"import", "read the external model's output for DICOM series", run_import},
-      {"run", "run the external model on each series without a score", run_run},
+      {.name = "import",
+       .parameters = "FILE --model M",
+       .summary = "read the external model's output for DICOM series",
+       .description =
+           "FILE is a CSV with series_uid or scan_id, risk or risk_year_1..6, optional emb_0.., "
+           "model_version and patient_id (checked where given); or JSON: Sybil's with --scan or --map, or objects "
+           "with "
+           "series_uid or scan_id, risk or risks, optional embedding.",
+       .run = run_import},
+      {.name = "run",
+       .parameters = "--command CMD --model M",
+       .summary = "run the external model on each series that has no score of it",
+       .description =
+           "{series} is a folder of links to just that series' files in slice order, {output} an "
+           "empty folder. The command leaves prediction_scores.json or scores.json there, and may "
+           "leave embedding.npy. It is run without a shell, once a series.",
+       .run = run_run},
   };
   return demur_command_dispatch(context, list, G_N_ELEMENTS(list), argc, argv, error);
 }
 
-const DemurCommand demur_command_scores = {"scores", "an external model's scores: import, run",
-                                           run};
+const DemurCommand demur_command_scores = {
+    .name = "scores", .summary = "an external model's scores: import, run", .run = run};

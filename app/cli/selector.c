@@ -27,8 +27,7 @@ print_done(DemurContext *context, const char *what, const char *name, const Demu
 static gboolean
 run_list(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
-  if (!demur_command_parse(argc, argv, "", "the selectors of the workspace", NULL, NULL, &arguments,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, NULL, &arguments, error) ||
       !demur_command_expect(arguments, 0, "selector list takes no words", error))
     return FALSE;
   g_autoptr(GPtrArray) selectors = demur_task_selectors(&context->task, error);
@@ -131,8 +130,7 @@ show_json(DemurContext *context, const DemurSelectorFacts *facts) {
 static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
-  if (!demur_command_parse(argc, argv, "SELECTOR", "what a selector is and came from", NULL, NULL,
-                           &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, NULL, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector show takes the name of one selector", error))
     return FALSE;
   g_autoptr(DemurSelectorFacts) facts =
@@ -186,13 +184,7 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
       {"with-reference", 0, 0, G_OPTION_ARG_NONE, &with_reference,
        "with the reference embeddings and the training scans' risks, labels and sites", NULL},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "write a selector's file",
-                           "The file gives up nothing of a person: reference and training scans "
-                           "are prototypes, means "
-                           "of at least 10 scans,\nand nothing tells who they were. It is a "
-                           "selector of its own, to be "
-                           "tuned where it goes; docs/selector-file.md says\nwhat it loses.",
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
   demur_context_take_stdout(arguments[1]);
@@ -222,8 +214,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
        "with --replace: even where it has thresholds, site audits or acceptance tests, which end",
        NULL},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "read a selector's file", NULL,
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
     return FALSE;
   const DemurOptionGiven useless = {"--force", force};
@@ -253,8 +244,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
       {"force", 0, 0, G_OPTION_ARG_NONE, &force,
        "even where there are verdicts, site audits, acceptance tests or watches of it", NULL},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR", "remove a selector and its thresholds", NULL,
-                           entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))
     return FALSE;
   if (!demur_task_selector_remove(&context->task, arguments[0], force, error))
@@ -269,14 +259,34 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand list[] = {
-      {"list", "the selectors of the workspace", run_list},
-      {"show", "what a selector is and came from", run_show},
-      {"export", "write a selector's file", run_export},
-      {"import", "read a selector's file", run_import},
-      {"remove", "remove a selector and its thresholds", run_remove},
+      {.name = "list",
+       .parameters = "",
+       .summary = "the selectors of the workspace",
+       .run = run_list},
+      {.name = "show",
+       .parameters = "SELECTOR",
+       .summary = "what a selector is and came from",
+       .run = run_show},
+      {.name = "export",
+       .parameters = "SELECTOR FILE.json",
+       .summary = "write a selector's file",
+       .description = "The file gives up nothing of a person: reference and training scans "
+                      "are prototypes, means "
+                      "of at least 10 scans,\nand nothing tells who they were. It is a "
+                      "selector of its own, to be "
+                      "tuned where it goes; docs/selector-file.md says\nwhat it loses.",
+       .run = run_export},
+      {.name = "import",
+       .parameters = "SELECTOR FILE.json",
+       .summary = "read a selector's file",
+       .run = run_import},
+      {.name = "remove",
+       .parameters = "SELECTOR",
+       .summary = "remove a selector and its thresholds",
+       .run = run_remove},
   };
   return demur_command_dispatch(context, list, G_N_ELEMENTS(list), argc, argv, error);
 }
 
-const DemurCommand demur_command_selector = {"selector", "list, show, export or import selectors",
-                                             run};
+const DemurCommand demur_command_selector = {
+    .name = "selector", .summary = "list, show, export or import selectors", .run = run};

@@ -160,15 +160,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        NULL},
       {"again", 0, 0, G_OPTION_ARG_STRING, &again, "take a held study up again, and end", "STUDY"},
       {NULL}};
-  g_autofree char *settings = demur_serve_config_describe();
-  g_autofree char *description = g_strdup_printf(
-      "Runs until SIGTERM or Ctrl-C, for weeks; SIGHUP reads the settings again. What was "
-      "acknowledged is kept whatever ends it, and each study is answered once or listed with "
-      "why.\n\nSETTINGS is a text of sections and `key = value` lines, # begins a comment:\n%s",
-      settings);
-  if (!demur_command_parse(argc, argv, "SETTINGS",
-                           "receive studies, have them scored, assess and answer them", description,
-                           entries, &words, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &words, error) ||
       !demur_command_expect(words, 1, "serve takes SETTINGS, a file", error))
     return FALSE;
   options.again = again;
@@ -188,4 +180,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 const DemurCommand demur_command_serve = {
-    "serve", "receive studies, score, assess and answer them, for weeks", run};
+    .name = "serve",
+    .parameters = "SETTINGS",
+    .summary = "receive studies, have them scored, assess and answer them",
+    .description =
+        "Runs until SIGTERM or Ctrl-C, for weeks; SIGHUP reads the settings again. What was "
+        "acknowledged is kept whatever ends it, and each study is answered once or listed with "
+        "why.\n\nSETTINGS is a text of sections and `key = value` lines, # begins a comment:",
+    .run = run,
+    .describe = demur_serve_config_describe};

@@ -165,14 +165,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "with the threshold tuned for this coverage (the one in use)", "X"},
       {"bootstrap", 0, 0, G_OPTION_ARG_INT, &n_replicates, "replicates for intervals (1000)", "N"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "SELECTOR --cohort C --mix COLUMN=VALUE:SHARE,..",
-          "say what a selector would do with another mix of sites, scanners or patients",
-          "The scans of a cohort are weighted so that the named values have the wanted shares; all "
-          "other values keep their proportions among themselves. Coverage, calibration and who is "
-          "held back stand beside those of the present mix. Refused where some scans would have to "
-          "stand for more than 20 others each.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "shift takes the name of one selector", error))
     return FALSE;
   if (cohort == NULL || n_replicates < 0) {
@@ -201,4 +194,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 const DemurCommand demur_command_shift = {
-    "shift", "say what a selector would do with another mix of patients", run};
+    .name = "shift",
+    .parameters = "SELECTOR --cohort C --mix COLUMN=VALUE:SHARE,..",
+    .summary = "say what a selector would do with another mix of sites, scanners or patients",
+    .description =
+        "The scans of a cohort are weighted so that the named values have the wanted shares; all "
+        "other values keep their proportions among themselves. Coverage, calibration and who is "
+        "held back stand beside those of the present mix. Refused where some scans would have to "
+        "stand for more than 20 others each.",
+    .run = run};

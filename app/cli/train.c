@@ -368,10 +368,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   };
   g_array_append_vals(entries, fixed, G_N_ELEMENTS(fixed));
   g_autoptr(GPtrArray) texts = add_numbers(entries);
-  if (!demur_command_parse_group(
-          argc, argv, "SELECTOR --cohort C [FILE…]", "train a selector by Algorithm 1",
-          "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,
-          settings, &arguments, error) ||
+  if (!demur_command_parse_group(context, argc, argv, (const GOptionEntry *)(gpointer)entries->data,
+                                 settings, &arguments, error) ||
       !demur_shard_options_check(&options, arguments, "train takes the name of the new selector",
                                  error) ||
       !demur_task_check_name("selector", arguments[0], error))
@@ -405,4 +403,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                 : make(context, &params, error);
 }
 
-const DemurCommand demur_command_train = {"train", "train a selector by Algorithm 1", run};
+const DemurCommand demur_command_train = {.name = "train",
+                                          .parameters = "SELECTOR --cohort C [FILE…]",
+                                          .summary = "train a selector by Algorithm 1",
+                                          .description = "What stands in brackets is the default.",
+                                          .run = run};

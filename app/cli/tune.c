@@ -290,9 +290,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"reason", 0, 0, G_OPTION_ARG_STRING, &asked.reason,
        "why this coverage, kept with user and time", "TEXT"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C --coverage X[,X..]",
-                           "tune a selector to a coverage or a risk", NULL, entries, &arguments,
-                           error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "tune takes the name of one selector", error))
     return FALSE;
   if (asked.use != NULL)
@@ -312,4 +310,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-const DemurCommand demur_command_tune = {"tune", "tune a selector to a coverage", run};
+const DemurCommand demur_command_tune = {.name = "tune",
+                                         .parameters = "SELECTOR --cohort C --coverage X[,X..]",
+                                         .summary = "tune a selector to a coverage or a risk",
+                                         .run = run};

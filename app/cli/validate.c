@@ -19,10 +19,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "try too whether a site's unlabelled scans tell how far its risks are off", NULL},
       DEMUR_SHARD_ENTRIES(options),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C [FILE…]",
-                           "leave whole sites out in turn: does the selector help?",
-                           "Trains once a fold with the selector's own settings.", entries,
-                           &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_shard_options_check(&options, arguments, "validate takes the name of one selector",
                                  error))
     return FALSE;
@@ -69,4 +66,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 const DemurCommand demur_command_validate = {
-    "validate", "leave whole sites out in turn: does the selector help?", run};
+    .name = "validate",
+    .parameters = "SELECTOR --cohort C [FILE…]",
+    .summary = "leave whole sites out in turn: does the selector help?",
+    .description = "Trains once a fold with the selector's own settings.",
+    .run = run};

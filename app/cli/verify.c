@@ -44,8 +44,7 @@ print_text(const DemurSoundness *found) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
-  if (!demur_command_parse(argc, argv, "", "check the workspace and every digest in it", NULL, NULL,
-                           &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, NULL, &arguments, error) ||
       !demur_command_expect(arguments, 0, "verify takes no words", error))
     return FALSE;
   g_autoptr(DemurSoundness) found = demur_task_verify(&context->task, error);
@@ -64,5 +63,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   return FALSE;
 }
 
-const DemurCommand demur_command_verify = {"verify", "check the workspace and every digest in it",
-                                           run};
+const DemurCommand demur_command_verify = {.name = "verify",
+                                           .parameters = "",
+                                           .summary = "check the workspace and every digest in it",
+                                           .run = run};

@@ -127,13 +127,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
        "what an alarm does: note, withhold (default) or ignore; may be given again",
        "[SIGNAL=]RULE"},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "SELECTOR", "begin to watch a selector in use",
-          "From now on every assessment by the selector is compared with the reference: scores, "
-          "risks, distances, coverage, scanners, kernels, slice thickness, model version and, as "
-          "labels come, outcomes and calibration. What an alarm does is fixed here: note it, or "
-          "accept no new verdict until a person lifts it.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "watch start takes the name of one selector", error) ||
       (range != NULL && !demur_command_range(range, &params.low, &params.high, error)))
     return FALSE;
@@ -212,11 +206,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{"path", 0, 0, G_OPTION_ARG_NONE, &path,
                                    "with --json: the e-values after every ten patients", NULL},
                                   {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "[SELECTOR]", "tell what the watches see",
-          "Each signal's e-value, computed from the history as it stands now, what changed most, and "
-          "the alarms. The same history gives the same answer, however often it is looked at.",
-          entries, &arguments, error))
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error))
     return FALSE;
   if (g_strv_length(arguments) > 1)
     return demur_command_expect(arguments, 1, "watch show takes the name of one selector, or none",
@@ -264,12 +254,7 @@ run_labels(DemurContext *context, int argc, char **argv, GError **error) {
       {"censored", 0, 0, G_OPTION_ARG_NONE, &censored,
        "a label left empty will never come (it says nothing yet)", NULL},
       {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "FILE", "add outcomes of assessed patients",
-          "Reads a table with the columns scan_id and label (0, 1 or nothing). Labels count in the "
-          "order of the patients: one that comes early waits for those of earlier patients, or until "
-          "--censored says that they will have none.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "watch labels takes one table", error))
     return FALSE;
   g_auto(DemurWatchLabelled) labelled = {0};
@@ -306,11 +291,7 @@ run_lift(DemurContext *context, int argc, char **argv, GError **error) {
       {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why verdicts may be accepted again", "TEXT"},
       {NULL}};
   gint64 alarm;
-  if (!demur_command_parse(
-          argc, argv, "ALARM --reason TEXT", "lift an alarm",
-          "A person decides that an alarm is over; who, when and why is kept. Its signal begins anew "
-          "with the next patient. Verdicts that were withheld stay so until they are assessed again.",
-          entries, &arguments, error) ||
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "watch lift takes the number of one alarm", error))
     return FALSE;
   if (!demur_number_parse_int(arguments[0], strlen(arguments[0]), &alarm)) {
@@ -338,11 +319,39 @@ run_lift(DemurContext *context, int argc, char **argv, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
-      {"start", "begin to watch a selector in use", run_start},
-      {"show", "tell what the watches see", run_show},
-      {"labels", "add outcomes of assessed patients", run_labels},
-      {"lift", "lift an alarm", run_lift}};
+      {.name = "start",
+       .parameters = "SELECTOR",
+       .summary = "begin to watch a selector in use",
+       .description =
+           "From now on every assessment by the selector is compared with the reference: scores, "
+           "risks, distances, coverage, scanners, kernels, slice thickness, model version and, as "
+           "labels come, outcomes and calibration. What an alarm does is fixed here: note it, or "
+           "accept no new verdict until a person lifts it.",
+       .run = run_start},
+      {.name = "show",
+       .parameters = "[SELECTOR]",
+       .summary = "tell what the watches see",
+       .description =
+           "Each signal's e-value, computed from the history as it stands now, what changed most, and "
+           "the alarms. The same history gives the same answer, however often it is looked at.",
+       .run = run_show},
+      {.name = "labels",
+       .parameters = "FILE",
+       .summary = "add outcomes of assessed patients",
+       .description =
+           "Reads a table with the columns scan_id and label (0, 1 or nothing). Labels count in the "
+           "order of the patients: one that comes early waits for those of earlier patients, or until "
+           "--censored says that they will have none.",
+       .run = run_labels},
+      {.name = "lift",
+       .parameters = "ALARM --reason TEXT",
+       .summary = "lift an alarm",
+       .description =
+           "A person decides that an alarm is over; who, when and why is kept. Its signal begins anew "
+           "with the next patient. Verdicts that were withheld stay so until they are assessed again.",
+       .run = run_lift}};
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_watch = {"watch", "watch a selector in use, with stop rules", run};
+const DemurCommand demur_command_watch = {
+    .name = "watch", .summary = "watch a selector in use, with stop rules", .run = run};

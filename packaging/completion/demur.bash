@@ -1,10 +1,11 @@
 # Completion for demur. Words come from the program's own --help, so the two agree by construction.
 _demur() {
-  local word=${COMP_WORDS[COMP_CWORD]} i path=() list
+  local word=${COMP_WORDS[COMP_CWORD]} i path=() list help=$(demur --help 2>/dev/null)
+  local globals=$(printf '%s\n' "$help" | sed -nE 's/^  (--[a-z-]+).*/\1/p')
+  local with_value=" $(printf '%s\n' "$help" | sed -nE 's/^  (--[a-z-]+) [A-Z]+ .*/\1/p' | tr '\n' ' ')"
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --workspace | --threads | --seed | --kernel) ((i++)) ;;
-      -*) ;;
+      -*) [[ $with_value != *" ${COMP_WORDS[i]} "* ]] || ((i++)) ;;
       *) path+=("${COMP_WORDS[i]}"); [ ${#path[@]} -eq 2 ] && break ;;
     esac
   done
@@ -12,10 +13,10 @@ _demur() {
   while [ ${#path[@]} -gt 0 ] && ! list=$(demur "${path[@]}" --help 2>/dev/null); do
     unset "path[${#path[@]}-1]"
   done
-  [ ${#path[@]} -gt 0 ] || list=$(demur --help 2>/dev/null)
+  [ ${#path[@]} -gt 0 ] || list=$help
   case $word in
     -*) list=$(printf '%s\n' "$list" | grep -oE -- '--[a-z0-9-]+' | sort -u)
-        list="$list --workspace --threads --seed --kernel --json --quiet --raw-cells --help" ;;
+        list="$list $globals --help" ;;
     *) list=$(printf '%s\n' "$list" | sed -nE 's/^  ([a-z]+)  +.*/\1/p') ;;
   esac
   COMPREPLY=($(compgen -W "$list" -- "$word"))
