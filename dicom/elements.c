@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file-input.h"
 
 #define WINDOW_BYTES 16384
 #define STREAM_BYTES 65536
@@ -90,20 +91,6 @@ demur_source_is_damaged(const DemurSource *source) {
   return source->damaged;
 }
 
-static gboolean
-read_fully(int fd, guint64 offset, size_t length, guint8 *buffer) {
-  size_t done = 0;
-  while (done < length) {
-    const ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return FALSE;
-    done += (size_t)got;
-  }
-  return TRUE;
-}
-
 /* Makes the window begin at offset and hold length bytes at least, which the source has. */
 static gboolean
 fill_from_stream(DemurSource *source, guint64 offset, size_t length) {
@@ -173,7 +160,7 @@ demur_source_peek(DemurSource *source, guint64 offset, size_t length) {
       source->window_capacity = wanted;
     }
     source->window_length = 0;
-    if (!read_fully(source->fd, offset, wanted, source->window))
+    if (!demur_file_input_at(source->fd, offset, wanted, source->window))
       return NULL;
     source->window_offset = offset;
     source->window_length = wanted;
@@ -188,7 +175,7 @@ demur_source_read(DemurSource *source, guint64 offset, size_t length, gpointer b
   if (offset > source->size || length > source->size - offset)
     return FALSE;
   if (source->fd >= 0)
-    return read_fully(source->fd, offset, length, buffer);
+    return demur_file_input_at(source->fd, offset, length, buffer);
   for (size_t done = 0; source->stream.more != NULL && done < length;) {
     const size_t n = MIN((size_t)STREAM_BYTES, length - done);
     const guint8 *bytes = peek_stream(source, offset + done, n);

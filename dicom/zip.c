@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/file-input.h"
 
 #define END_BYTES 22
 #define CENTRAL_BYTES 46
@@ -42,8 +43,6 @@ u64(const guint8 *bytes) {
 
 static gboolean
 read_at(const DemurZip *zip, guint64 offset, size_t length, guint8 *buffer) {
-  const int fd = zip->fd;
-  size_t done = 0;
   if (offset > zip->size || length > zip->size - offset)
     return FALSE;
   if (zip->bytes != NULL) {
@@ -51,15 +50,7 @@ read_at(const DemurZip *zip, guint64 offset, size_t length, guint8 *buffer) {
       memcpy(buffer, (const guint8 *)g_bytes_get_data(zip->bytes, NULL) + offset, length);
     return TRUE;
   }
-  while (done < length) {
-    const ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return FALSE;
-    done += (size_t)got;
-  }
-  return TRUE;
+  return demur_file_input_at(zip->fd, offset, length, buffer);
 }
 
 static gboolean

@@ -553,15 +553,21 @@ table_outcome_free(gpointer outcome) {
   demur_table_outcome_free(outcome);
 }
 
+/* What every part of the work ends with; FALSE where it failed, which the notice then says. */
+static gboolean
+end_work(DemurSession *session, gconstpointer result, const GError *error) {
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL)
+    demur_session_fail(session, error);
+  return result != NULL;
+}
+
 static void
 on_table_imported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL) {
-    demur_session_fail(session, error);
+  if (!end_work(session, result, error))
     return;
-  }
   DemurTableOutcome *outcome = result;
   demur_session_notice(session, outcome->sentence, outcome->is_error);
   demur_table_outcome_free(outcome);
@@ -589,11 +595,7 @@ demo_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
 static void
 on_demo_made(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL)
-    demur_session_fail(session, error);
-  else
+  if (end_work(session, result, error))
     demur_session_open(session, result, FALSE);
   g_free(result);
 }
@@ -636,14 +638,10 @@ assess_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
 static void
 on_assessed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL)
-    demur_session_fail(session, error);
-  else {
-    session->tell_assessed = !session->one_assessed;
-    demur_session_reload(session);
-  }
+  if (!end_work(session, result, error))
+    return;
+  session->tell_assessed = !session->one_assessed;
+  demur_session_reload(session);
 }
 
 gboolean
@@ -672,12 +670,8 @@ undo_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
 static void
 on_undone(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL) {
-    demur_session_fail(session, error);
+  if (!end_work(session, result, error))
     return;
-  }
   demur_session_notice(session,
                        _("The assessment was taken back: each scan has the verdict that it had "
                          "before."),
@@ -755,12 +749,8 @@ resolve_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError
 static void
 on_resolved(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL) {
-    demur_session_fail(session, error);
+  if (!end_work(session, result, error))
     return;
-  }
   demur_session_notice(
       session, _("Your decision and its reason are kept. What stays can be assessed again."),
       FALSE);
@@ -794,12 +784,8 @@ remove_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
 static void
 on_removed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL) {
-    demur_session_fail(session, error);
+  if (!end_work(session, result, error))
     return;
-  }
   const guint n = GPOINTER_TO_UINT(result);
   g_autofree char *text =
       g_strdup_printf(ngettext_("%u series was taken out; your reason is kept. Its files lie where "
@@ -881,12 +867,8 @@ sheet_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
 static void
 on_sheet(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
-  session->work_job = NULL;
-  set_busy(session, NULL, 1.0);
-  if (result == NULL) {
-    demur_session_fail(session, error);
+  if (!end_work(session, result, error))
     return;
-  }
   g_autofree char *path = result;
   g_autofree char *shown = g_filename_display_name(path);
   g_autofree char *text =

@@ -16,6 +16,19 @@ refuse(const char *path, const char *reason, GError **error) {
   demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read: %s", shown, reason);
 }
 
+gboolean
+demur_file_input_at(int fd, guint64 offset, gsize n, guint8 *bytes) {
+  for (gsize done = 0; done < n;) {
+    const ssize_t got = pread(fd, bytes + done, n - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return FALSE;
+    done += (gsize)got;
+  }
+  return TRUE;
+}
+
 int
 demur_file_input_open(const char *path, guint64 *size, GError **error) {
   int fd;

@@ -21,6 +21,11 @@ int demur_file_input_open(const char *path, guint64 *size,
 char *demur_file_input_read(const char *path, gsize limit, gsize *length,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Exactly n bytes at offset of an open descriptor, whatever interrupts; FALSE where there are fewer or
+ * they can't be read. */
+gboolean demur_file_input_at(int fd, guint64 offset, gsize n,
+                             guint8 *bytes) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The first n bytes, fewer where the file ends (*got). */
 gboolean demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -104,8 +104,8 @@ refuse(const char *key, JsonNode *node, const char *expected, GError **error) {
   return FALSE;
 }
 
-static gboolean
-is_number(JsonNode *node) {
+gboolean
+demur_json_is_number(JsonNode *node) {
   if (node == NULL || !JSON_NODE_HOLDS_VALUE(node))
     return FALSE;
   const GType type = json_node_get_value_type(node);
@@ -115,7 +115,7 @@ is_number(JsonNode *node) {
 /* A whole number, written with or without a fraction of 0. */
 static gboolean
 whole_number(JsonNode *node, gint64 *value) {
-  if (!is_number(node))
+  if (!demur_json_is_number(node))
     return FALSE;
   if (json_node_get_value_type(node) == G_TYPE_INT64) {
     *value = json_node_get_int(node);
@@ -212,7 +212,7 @@ gboolean
 demur_json_read_double(JsonObject *object, const char *key, double minimum, double maximum,
                        double *value, GError **error) {
   JsonNode *node = json_object_get_member(object, key);
-  if (!is_number(node))
+  if (!demur_json_is_number(node))
     return refuse(key, node, N_("a number"), error);
   const double number = json_node_get_double(node);
   if (!in_range(key, number, minimum, maximum, error))
@@ -244,7 +244,7 @@ demur_json_read_doubles(JsonObject *object, const char *key, size_t n, double mi
   for (guint i = 0; i < n; i++) {
     JsonNode *node = json_array_get_element(array, i);
     g_autofree char *name = NULL;
-    if (!is_number(node)) {
+    if (!demur_json_is_number(node)) {
       name = g_strdup_printf("%s[%u]", key, i);
       return refuse(name, node, N_("a number"), error);
     }

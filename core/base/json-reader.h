@@ -19,6 +19,9 @@ gboolean demur_json_load(JsonParser *parser, const char *text, gssize length,
 /* A whole document by the same rules; NULL where text is none, or NULL. Owned. */
 JsonNode *demur_json_parse(const char *text) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether node is a number, written with a fraction or without; NULL: FALSE. */
+gboolean demur_json_is_number(JsonNode *node);
+
 gboolean demur_json_read_object(JsonObject *object, const char *key, JsonObject **member,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean demur_json_read_array(JsonObject *object, const char *key, JsonArray **member,

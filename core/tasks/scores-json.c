@@ -29,16 +29,8 @@ fail(GError **error, const char *item, const char *what) {
 }
 
 static gboolean
-is_number(JsonNode *node) {
-  if (node == NULL || !JSON_NODE_HOLDS_VALUE(node))
-    return FALSE;
-  const GType type = json_node_get_value_type(node);
-  return type == G_TYPE_DOUBLE || type == G_TYPE_INT64;
-}
-
-static gboolean
 read_risk(JsonNode *node, const char *item, double *risk, GError **error) {
-  const double value = is_number(node) ? json_node_get_double(node) : NAN;
+  const double value = demur_json_is_number(node) ? json_node_get_double(node) : NAN;
   if (!(value >= 0.0 && value <= 1.0))
     return fail(error, item, N_("a risk is no number from 0 to 1"));
   *risk = value;
@@ -67,7 +59,7 @@ read_embedding(JsonNode *node, const char *item, DemurScoreRecord *record, GErro
   record->embedding = g_new(float, n);
   for (guint i = 0; i < n; i++) {
     JsonNode *value = json_array_get_element(values, i);
-    const float number = is_number(value) ? (float)json_node_get_double(value) : NAN;
+    const float number = demur_json_is_number(value) ? (float)json_node_get_double(value) : NAN;
     if (!isfinite(number))
       return fail(error, item, N_("\"embedding\" holds what is no finite number"));
     record->embedding[i] = number;

@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "support/folder.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -15,25 +16,11 @@ sandbox_new(void) {
   return sandbox;
 }
 
-static void
-remove_folder(const char *folder) {
-  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-  const char *name;
-  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
-      remove_folder(path);
-    else
-      g_unlink(path);
-  }
-  g_rmdir(folder);
-}
-
 void
 sandbox_free(Sandbox *sandbox) {
   if (sandbox == NULL)
     return;
-  remove_folder(sandbox->folder);
+  demur_test_remove_folder(sandbox->folder);
   g_free(sandbox->folder);
   g_free(sandbox->workspace);
   g_free(sandbox);

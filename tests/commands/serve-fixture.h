@@ -78,6 +78,15 @@ service_end(Service *service, int number) {
   g_clear_object(&service->process);
 }
 
+/* Ends the service, then the archive that it answers to, and takes away what that kept. */
+static inline void
+service_end_all(Service *service, FixtureServer *archive, const char *folder) {
+  service_end(service, SIGTERM);
+  fixture_server_stop(archive);
+  fixture_server_free(archive);
+  fixture_remove(folder);
+}
+
 static inline void
 service_free(Service *service) {
   if (service->process != NULL)

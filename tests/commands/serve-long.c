@@ -81,10 +81,7 @@ test_two_hundred_kills_in_a_day(void) {
   g_assert_cmpfloat(n_once + number_at(root, "n_held") + number_at(root, "n_broken"), ==,
                     N_STUDIES);
   g_autoptr(Run) sound = run_json(service->sandbox, 0, "verify", NULL);
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* What a study of 250 slices costs the service itself, from the last acknowledged object to the
@@ -108,10 +105,7 @@ test_what_a_study_costs(void) {
   g_print("# %d slices: sent in %.2f s; report at the archive %.2f s later, the stand-in model "
           "within\n",
           N_SLICES, (double)(sent - begun) / G_USEC_PER_SEC, seconds_since(sent));
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* An archive that has more of a study than came: it waits for the rest, or is held with how many are

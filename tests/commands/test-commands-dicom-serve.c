@@ -35,10 +35,7 @@ test_a_study_is_answered_once(void) {
   g_autoptr(Run) show = run_json(service->sandbox, 0, "dicom", "list", NULL);
   JsonObject *series = json_array_get_object_element(array_at(root_of(show), "series"), 0);
   g_assert_cmpfloat(number_at(series, "n_slices"), ==, N_SERVE_SLICES + 4);
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* Nothing that the service writes for itself names a patient. */
@@ -85,10 +82,7 @@ test_killed_it_goes_on_where_it_was(void) {
   for (guint k = 0; k < N_STUDIES; k++)
     g_assert_cmpuint(n_archived(folder, k), ==, 1);
   g_autoptr(Run) sound = run_json(service->sandbox, 0, "verify", NULL);
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 typedef struct {
@@ -166,10 +160,7 @@ test_a_study_that_broke_off_is_held_or_told_as_a_part(void) {
       assert_says(string_at(study, "why"), "broke off");
       g_assert_cmpuint(n_archived(folder, 11), ==, 0);
     }
-    service_end(service, SIGTERM);
-    fixture_server_stop(archive);
-    fixture_server_free(archive);
-    fixture_remove(folder);
+    service_end_all(service, archive, folder);
   }
 }
 
@@ -223,10 +214,7 @@ test_images_of_an_acquisition_are_waited_for(void) {
       g_assert_cmpuint(g_strv_length(files), ==, 1);
       g_assert_cmpint(holds_text(files[0], "of a part"), ==, rows[r].why != NULL);
     }
-    service_end(service, SIGTERM);
-    fixture_server_stop(archive);
-    fixture_server_free(archive);
-    fixture_remove(folder);
+    service_end_all(service, archive, folder);
   }
 }
 
@@ -252,10 +240,7 @@ test_a_failing_model_is_told(void) {
   g_assert_cmpuint(g_strv_length(files), ==, 1);
   g_assert_true(holds_text(files[0], "FAILED"));
   g_assert_true(holds_text(files[0], "ended with exit status 3"));
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* An archive that is down: the answer waits, said with why, and goes out when it is back. */
@@ -276,10 +261,7 @@ test_an_archive_that_is_down_is_waited_for(void) {
   service_start(service);
   service_wait(service, "n_answered", 1);
   g_assert_cmpuint(n_archived(folder, 5), ==, 1);
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* A night in which the archive is down and the service is killed again and again: in the morning each
@@ -398,10 +380,7 @@ test_an_alarm_withholds_until_a_person_lifts_it(void) {
   g_assert_cmpstr(again, ==, "accepted");
   g_autoptr(Run) log = run_demur(service->sandbox, "log", NULL);
   assert_says(log->out, "watch-lift:1");
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* What has no CT is held with why, and taken up again when a person says so. */
@@ -488,10 +467,7 @@ test_an_archive_commits_to_three_objects(void) {
   g_autofree char *open = g_build_filename(service->folder, ".journal", "commitments", NULL);
   g_autoptr(GDir) dir = g_dir_open(open, 0, NULL);
   g_assert_null(g_dir_read_name(dir));
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* An archive that commits over an association of its own, later, to the port of the service: across
@@ -683,10 +659,7 @@ test_settings_are_read_again(void) {
       break;
     g_assert_cmpuint(k, <, 19);
   }
-  service_end(service, SIGTERM);
-  fixture_server_stop(archive);
-  fixture_server_free(archive);
-  fixture_remove(folder);
+  service_end_all(service, archive, folder);
 }
 
 /* One service a folder; and one that could give no verdict does not begin. */

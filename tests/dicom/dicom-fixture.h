@@ -4,6 +4,7 @@
 #include "dicom/import.h"
 #include "dicom/library.h"
 #include "dicom/writer.h"
+#include "support/folder.h"
 #include "support/support.h"
 #include "words/rule-words.h"
 
@@ -96,18 +97,7 @@ fixture_folder(void) {
 
 static inline void
 fixture_remove(const char *folder) {
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  const char *name;
-  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
-      fixture_remove(path);
-    else
-      g_unlink(path);
-  }
-  if (dir != NULL)
-    g_dir_close(dir);
-  g_rmdir(folder);
+  (void)demur_test_remove_folder(folder);
 }
 
 static inline void

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/shown-text.h"
+#include "support/folder.h"
 #include "support/support.h"
 
 typedef struct {
@@ -39,13 +40,7 @@ count_files(const char *folder) {
 
 static void
 tear_down(Fixture *f, gconstpointer data) {
-  g_autoptr(GDir) dir = g_dir_open(f->folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name(dir)) != NULL) {
-    g_autofree char *path = g_build_filename(f->folder, name, NULL);
-    g_assert_cmpint(g_remove(path), ==, 0);
-  }
-  g_assert_cmpint(g_rmdir(f->folder), ==, 0);
+  g_assert_true(demur_test_remove_folder(f->folder));
   g_free(f->folder);
 }
 

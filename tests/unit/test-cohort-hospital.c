@@ -12,6 +12,7 @@
 #include "cohort/table-source.h"
 #include "cohort/nlst.h"
 #include "cohort/table-text.h"
+#include "support/folder.h"
 #include "support/support.h"
 
 static char *folder;
@@ -536,12 +537,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/hospital/splits-are-made", test_splits_are_made);
   g_test_add_func("/cohort/hospital/names-of-kinds", test_names_of_kinds);
   const int status = g_test_run();
-  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-  for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    g_unlink(path);
-  }
-  g_rmdir(folder);
+  demur_test_remove_folder(folder);
   g_free(folder);
   return status;
 }

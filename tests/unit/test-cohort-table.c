@@ -12,6 +12,7 @@
 #include "cohort/export.h"
 #include "cohort/import.h"
 #include "cohort/table.h"
+#include "support/folder.h"
 #include "support/support.h"
 
 static char *folder;
@@ -510,12 +511,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/columns/guide", test_the_guide_tells_every_column);
   g_test_add_func("/cohort/real/round-trip", test_real_cohort_round_trip);
   const int status = g_test_run();
-  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-  for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    g_unlink(path);
-  }
-  g_rmdir(folder);
+  demur_test_remove_folder(folder);
   g_free(folder);
   return status;
 }

@@ -3,6 +3,7 @@
  * and refusals. */
 #include "base/error.h"
 #include "report-fixture.h"
+#include "support/folder.h"
 #include "support/support.h"
 
 #include <glib/gstdio.h>
@@ -20,13 +21,7 @@ scratch_set_up(Scratch *scratch, gconstpointer data) {
 
 static void
 scratch_tear_down(Scratch *scratch, gconstpointer data) {
-  g_autoptr(GDir) dir = g_dir_open(scratch->folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name(dir))) {
-    g_autofree char *path = g_build_filename(scratch->folder, name, NULL);
-    g_unlink(path);
-  }
-  g_rmdir(scratch->folder);
+  demur_test_remove_folder(scratch->folder);
   g_free(scratch->folder);
 }
 

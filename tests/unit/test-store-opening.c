@@ -14,6 +14,7 @@
 #include "store/cohorts.h"
 #include "store/verdicts.h"
 #include "store/workspace.h"
+#include "support/folder.h"
 #include "support/support.h"
 
 #define OTHER_USER 65534
@@ -32,13 +33,7 @@ set_up(Fixture *f, gconstpointer data) {
 
 static void
 tear_down(Fixture *f, gconstpointer data) {
-  g_autoptr(GDir) dir = g_dir_open(f->folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name(dir)) != NULL) {
-    g_autofree char *path = g_build_filename(f->folder, name, NULL);
-    g_unlink(path);
-  }
-  g_assert_cmpint(g_rmdir(f->folder), ==, 0);
+  g_assert_true(demur_test_remove_folder(f->folder));
   g_free(f->folder);
   g_free(f->path);
 }

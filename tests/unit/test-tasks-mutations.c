@@ -16,6 +16,7 @@
 #include "cohort/nlst.h"
 #include "store/scores.h"
 #include "store/series.h"
+#include "support/folder.h"
 #include "support/support.h"
 #include "support/table-changes.h"
 #include "tasks/label-table.h"
@@ -362,12 +363,7 @@ main(int argc, char **argv) {
     g_test_add_data_func(g_strdelimit(path, " ", '-'), &kinds[k], test_kind);
   }
   const int status = g_test_run();
-  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-  for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
-    g_autofree char *path = path_of(name);
-    g_unlink(path);
-  }
-  g_rmdir(folder);
+  demur_test_remove_folder(folder);
   g_free(folder);
   return status;
 }
