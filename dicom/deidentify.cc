@@ -13,8 +13,10 @@
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dctk.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,7 +67,7 @@ const Rule rules[] = {
     {DEMUR_TAG(0x0020, 0x0052), DEMUR_TAG(0x0020, 0x0052), Action::uid},    // FrameOfReferenceUID
     {DEMUR_TAG(0x0020, 0x0060), DEMUR_TAG(0x0020, 0x0062), Action::keep},   // laterality
     {DEMUR_TAG(0x0020, 0x0100), DEMUR_TAG(0x0020, 0x0110), Action::keep},   // temporal
-    {DEMUR_TAG(0x0020, 0x1040), DEMUR_TAG(0x0020, 0x1041), Action::keep},   // SliceLocation
+    {DEMUR_TAG(0x0020, 0x1041), DEMUR_TAG(0x0020, 0x1041), Action::keep},   // SliceLocation
     {DEMUR_TAG(0x0020, 0x9056), DEMUR_TAG(0x0020, 0x9057), Action::keep},   // stack
     {DEMUR_TAG(0x0020, 0x9111), DEMUR_TAG(0x0020, 0x9157), Action::keep},   // frame content
     {DEMUR_TAG(0x0020, 0x9161), DEMUR_TAG(0x0020, 0x9161), Action::uid},    // ConcatenationUID
@@ -90,7 +92,19 @@ const guint32 set_tags[] = {
     DEMUR_TAG(0x0008, 0x0102), DEMUR_TAG(0x0008, 0x0104), DEMUR_TAG(0x0010, 0x0010),
     DEMUR_TAG(0x0010, 0x0020), DEMUR_TAG(0x0010, 0x0030), DEMUR_TAG(0x0010, 0x0040),
     DEMUR_TAG(0x0012, 0x0062), DEMUR_TAG(0x0012, 0x0063), DEMUR_TAG(0x0012, 0x0064),
-    DEMUR_TAG(0x0020, 0x0010), DEMUR_TAG(0x0028, 0x0303), DEMUR_TAG(0x7FE0, 0x0010)};
+    DEMUR_TAG(0x0020, 0x0010), DEMUR_TAG(0x0020, 0x1040), DEMUR_TAG(0x0028, 0x0303),
+    DEMUR_TAG(0x7FE0, 0x0010)};
+
+// Of type 2 in a CT image: where their value can't stay they are left empty, not out.
+const guint32 wanted_tags[] = {
+    DEMUR_TAG(0x0008, 0x0020), DEMUR_TAG(0x0008, 0x0030), DEMUR_TAG(0x0008, 0x0070),
+    DEMUR_TAG(0x0018, 0x0050), DEMUR_TAG(0x0018, 0x0060), DEMUR_TAG(0x0020, 0x0011),
+    DEMUR_TAG(0x0020, 0x0012), DEMUR_TAG(0x0020, 0x0013), DEMUR_TAG(0x0020, 0x0060)};
+
+bool
+is_wanted(guint32 tag) {
+  return std::find(std::begin(wanted_tags), std::end(wanted_tags), tag) != std::end(wanted_tags);
+}
 
 Action
 action_of(guint32 tag) {
@@ -348,7 +362,10 @@ clean(DcmItem &item, const Cleaning &cleaning, int depth) {
     const guint32 tag = DEMUR_TAG(element->getTag().getGTag(), element->getTag().getETag());
     if (may_stay(*element, cleaning, tag, depth, moments, manufacturer))
       continue;
-    delete item.remove(i);
+    if (depth == 0 && is_wanted(tag))
+      element->clear();
+    else
+      delete item.remove(i);
     cleaning.report.removed(tag);
   }
 }
@@ -358,8 +375,9 @@ void
 mark(DcmDataset &dataset, const Person &person) {
   dataset.putAndInsertString(DCM_PatientName, person.name.c_str());
   dataset.putAndInsertString(DCM_PatientID, person.name.c_str());
-  for (const DcmTagKey &tag : {DCM_PatientBirthDate, DCM_PatientSex, DCM_AccessionNumber,
-                               DCM_ReferringPhysicianName, DCM_StudyID})
+  for (const DcmTagKey &tag :
+       {DCM_PatientBirthDate, DCM_PatientSex, DCM_AccessionNumber, DCM_ReferringPhysicianName,
+        DCM_StudyID, DCM_PositionReferenceIndicator})
     dataset.insertEmptyElement(tag, OFTrue);
   dataset.putAndInsertString(DCM_PatientIdentityRemoved, "YES");
   dataset.putAndInsertString(DCM_DeidentificationMethod,

@@ -91,6 +91,34 @@ test_the_table_of_the_standard(void) {
   fixture_remove(folder);
 }
 
+/* Elements that a CT image needs, though empty (type 2): what can't stay of them is emptied. */
+static const guint32 needed_empty[] = {DEMUR_TAG(0x0008, 0x0020), DEMUR_TAG(0x0008, 0x0030),
+                                       DEMUR_TAG(0x0008, 0x0070), DEMUR_TAG(0x0018, 0x0050),
+                                       DEMUR_TAG(0x0018, 0x0060), DEMUR_TAG(0x0020, 0x0011),
+                                       DEMUR_TAG(0x0020, 0x0012), DEMUR_TAG(0x0020, 0x0013),
+                                       DEMUR_TAG(0x0020, 0x0060), DEMUR_TAG(0x0020, 0x1040)};
+
+static void
+test_what_a_ct_image_needs_is_left_empty(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
+  for (guint i = 0; i < G_N_ELEMENTS(needed_empty); i++)
+    object_text(object, needed_empty[i], "LO", MARK);
+  object_save(object, folder, "1.dcm");
+  g_autoptr(GByteArray) bytes = copies_of(folder, 1);
+  assert_gone(bytes, MARK);
+  for (guint i = 0; i < G_N_ELEMENTS(needed_empty); i++) {
+    const guint32 tag = needed_empty[i];
+    const guint8 head[] = {(guint8)(tag >> 16), (guint8)(tag >> 24), (guint8)tag,
+                           (guint8)(tag >> 8)};
+    const guint8 *at = memmem(bytes->data, bytes->len, head, sizeof head);
+    if (at == NULL)
+      g_error("%08X is missing", tag);
+    g_assert_cmpuint(at[6] | at[7], ==, 0); /* its length, behind two letters of VR */
+  }
+  fixture_remove(folder);
+}
+
 /* What says how the pixels are to be read can't be anything else. */
 static gboolean
 is_needed(guint32 tag) {
@@ -478,6 +506,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dicom/profile/table", test_the_table_of_the_standard);
   g_test_add_func("/dicom/profile/texts", test_a_text_in_everything_that_may_stay);
+  g_test_add_func("/dicom/profile/empty", test_what_a_ct_image_needs_is_left_empty);
   g_test_add_func("/dicom/profile/native", test_around_native_pixels);
   g_test_add_func("/dicom/profile/compressed", test_around_compressed_pixels);
   g_test_add_func("/dicom/profile/groups", test_functional_groups);
