@@ -574,9 +574,9 @@ hear_commitment(const DemurServeConfig *config, const DemurServeDestination *to,
     end_delivery(delivery);
   else
     fail_delivery(config, delivery,
-                  late ? "the archive never said that it commits to what it stored: it is sent "
-                         "again"
-                       : not_committed,
+                  heard == DEMUR_COMMITMENT_AWAITED
+                      ? "the archive never said that it commits to what it stored: it is sent again"
+                      : not_committed,
                   now);
   return TRUE;
 }

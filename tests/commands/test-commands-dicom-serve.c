@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "serve-fixture.h"
 
+#include "dicom/commitment.h"
+
 #include <glib/gstdio.h>
 #include <utime.h>
 
@@ -426,28 +428,96 @@ count_of_class(const char *folder, guint k, const char *sop_class) {
   return n;
 }
 
-/* Whether a delivery of the study in the queue is in that state. */
+/* Whether a delivery of a study in the queue is in that state, and says so of why it is (NULL: any). */
 static gboolean
-has_delivery(const Service *service, const char *state) {
+has_delivery(const Service *service, const char *state, const char *why) {
   g_autoptr(Run) run = service_status(service);
   JsonArray *queue = array_at(root_of(run), "queue");
   for (guint i = 0; i < json_array_get_length(queue); i++) {
     JsonArray *deliveries = array_at(json_array_get_object_element(queue, i), "deliveries");
-    for (guint d = 0; d < json_array_get_length(deliveries); d++)
-      if (strcmp(string_at(json_array_get_object_element(deliveries, d), "state"), state) == 0)
+    for (guint d = 0; d < json_array_get_length(deliveries); d++) {
+      JsonObject *delivery = json_array_get_object_element(deliveries, d);
+      if (strcmp(string_at(delivery, "state"), state) == 0 &&
+          (why == NULL || (!json_object_get_null_member(delivery, "why") &&
+                           strstr(string_at(delivery, "why"), why) != NULL)))
         return TRUE;
+    }
   }
   return FALSE;
 }
 
 static void
-wait_for_delivery(const Service *service, const char *state) {
+wait_for_delivery(const Service *service, const char *state, const char *why) {
   for (int i = 0; i < PATIENCE_SECONDS * 10; i++) {
-    if (has_delivery(service, state))
+    if (has_delivery(service, state, why))
       return;
     g_usleep(100000);
   }
   g_error("no delivery ever was %s", state);
+}
+
+/* The transaction whose answer the service awaits. Owned. */
+static char *
+awaited_transaction(const Service *service) {
+  g_autofree char *open = g_build_filename(service->folder, ".journal", "commitments", NULL);
+  g_autoptr(GDir) dir = g_dir_open(open, 0, NULL);
+  g_assert_nonnull(dir);
+  char *transaction = g_strdup(g_dir_read_name(dir));
+  g_assert_nonnull(transaction);
+  return transaction;
+}
+
+/* An archive that stored a report and says hours later that it does not commit to it, as another
+ * that does not hold it says to the same question: it is sent again, and committed to. */
+static void
+test_what_is_not_committed_to_is_sent_again(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *nothing = fixture_folder();
+  g_autoptr(Service) service = service_new("");
+  g_autofree char *nowhere = g_strdup_printf("DEMUR=127.0.0.1:%u", fixture_port());
+  g_autofree char *there = g_strdup_printf("DEMUR=127.0.0.1:%u", service->port);
+  const char *const to_nowhere[] = {nowhere, NULL}, *const to_service[] = {there, NULL};
+  FixtureServer *archive = fixture_server_make(folder, NULL, NULL);
+  archive->receiver.commit_to = to_nowhere;
+  fixture_server_start(archive);
+  FixtureServer *without = fixture_server_make(nothing, NULL, NULL);
+  without->receiver.commit_to = to_service;
+  fixture_server_start(without);
+  g_autofree char *command = serve_model(service->sandbox, NULL);
+  g_autofree char *answer = answer_to(archive, "commit = yes\n");
+  serve_settings(service, command, answer);
+  service_start(service);
+  send_study(service, 32, 0, N_SERVE_SLICES);
+  wait_for_delivery(service, "stored", "has not committed");
+  g_autofree char *transaction = awaited_transaction(service);
+  g_auto(GStrv) files = archived(folder, 32);
+  g_assert_cmpuint(g_strv_length(files), ==, 1);
+  DemurPeer peer = fixture_peer(without);
+  peer.calling = "DEMUR";
+  DemurCommitment outcome;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(
+      demur_network_commit(&peer, (const char *const *)files, transaction, &outcome, &error));
+  g_assert_no_error(error);
+  wait_for_delivery(service, "waiting", "does not commit");
+  service_end(service, SIGKILL);
+  fixture_server_stop(without);
+  fixture_server_free(without);
+  const guint port = archive->receiver.port;
+  fixture_server_stop(archive);
+  fixture_server_free(archive);
+  archive = fixture_server_make(folder, NULL, NULL);
+  archive->receiver.port = port;
+  fixture_server_start(archive);
+  service_start(service);
+  service_wait(service, "n_answered", 1);
+  g_assert_cmpuint(n_archived(folder, 32), ==, 1);
+  fixture_server_stop(archive);
+  g_assert_cmpuint(archive->received.n_known, >=, 1);
+  service_end(service, SIGTERM);
+  fixture_server_free(archive);
+  fixture_remove(nothing);
+  fixture_remove(folder);
 }
 
 /* Report, page and picture go out, and count as delivered once the archive has committed to them. */
@@ -487,7 +557,7 @@ test_a_late_commitment_is_awaited(void) {
   serve_settings(service, command, answer);
   service_start(service);
   send_study(service, 31, 0, N_SERVE_SLICES);
-  wait_for_delivery(service, "stored");
+  wait_for_delivery(service, "stored", NULL);
   service_end(service, SIGKILL);
   const guint port = archive->receiver.port;
   fixture_server_stop(archive);
@@ -754,6 +824,8 @@ main(int argc, char **argv) {
                   test_a_held_study_is_listed_and_taken_up_again);
   g_test_add_func("/commands/serve/an-archive-commits-to-three-objects",
                   test_an_archive_commits_to_three_objects);
+  g_test_add_func("/commands/serve/what-is-not-committed-to-is-sent-again",
+                  test_what_is_not_committed_to_is_sent_again);
   g_test_add_func("/commands/serve/a-late-commitment-is-awaited",
                   test_a_late_commitment_is_awaited);
   g_test_add_func("/commands/serve/counters-are-read-at-a-port", test_counters_are_read_at_a_port);
