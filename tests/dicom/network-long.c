@@ -48,19 +48,62 @@ send_in(const DemurPeer *peer, char **paths, guint n) {
   return (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
 }
 
+/* synced: file and folder of each object before it is acknowledged. NULL where it is not there. */
 static GSubprocess *
-start_storescp(const char *folder, guint port) {
+start_storescp(const char *folder, guint port, gboolean synced) {
   g_autofree char *number = g_strdup_printf("%u", port);
-  g_autoptr(GError) error = NULL;
-  GSubprocess *process =
-      g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
-                       &error, "storescp", "--fork", "-aet", "DEMUR", "-od", folder, number, NULL);
+  g_autoptr(GSubprocessLauncher) launcher = g_subprocess_launcher_new(
+      G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  if (synced)
+    g_subprocess_launcher_setenv(launcher, "LD_PRELOAD", SYNC_ON_CLOSE, TRUE);
+  g_mkdir(folder, 0700);
+  GSubprocess *process = g_subprocess_launcher_spawn(launcher, NULL, "storescp", "--fork", "-aet",
+                                                     "DEMUR", "-od", folder, number, NULL);
   if (process == NULL)
     return NULL;
   const DemurPeer peer = {"127.0.0.1", port, "DEMUR", "TESTER", 5, NULL};
   for (int i = 0; i < 600 && !demur_network_echo(&peer, NULL); i++)
     g_usleep(50000);
   return process;
+}
+
+/* Seconds that our sender, or DCMTK's own (which follows Nagle's rule), takes. */
+typedef double (*Send)(const DemurPeer *peer, char **paths, guint n);
+
+static double
+storescu_in(const DemurPeer *peer, char **paths, guint n) {
+  const guint n_paths = g_strv_length(paths);
+  g_autofree char *port = g_strdup_printf("%u", peer->port);
+  g_autoptr(GPtrArray) running = g_ptr_array_new_with_free_func(g_object_unref);
+  const gint64 begun = g_get_monotonic_time();
+  for (guint i = 0; i < n; i++) {
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    const char *const head[] = {"storescu", "-aec", peer->called, peer->host, port};
+    for (gsize h = 0; h < G_N_ELEMENTS(head); h++)
+      g_ptr_array_add(words, (gpointer)head[h]);
+    for (guint p = n_paths * i / n; p < n_paths * (i + 1) / n; p++)
+      g_ptr_array_add(words, paths[p]);
+    g_ptr_array_add(words, NULL);
+    GSubprocess *one = g_subprocess_newv((const char *const *)words->pdata,
+                                         G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL);
+    g_assert_nonnull(one);
+    g_ptr_array_add(running, one);
+  }
+  for (guint i = 0; i < n; i++)
+    g_assert_true(g_subprocess_wait_check(running->pdata[i], NULL, NULL));
+  return (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+}
+
+static double
+to_storescp(char **paths, const char *folder, guint n, gboolean synced, Send send) {
+  const DemurPeer peer = {"127.0.0.1", fixture_port(), "DEMUR", "TESTER", 10, NULL};
+  GSubprocess *storescp = start_storescp(folder, peer.port, synced);
+  g_assert_nonnull(storescp);
+  const double seconds = send(&peer, paths, n);
+  g_subprocess_send_signal(storescp, SIGTERM);
+  g_subprocess_wait(storescp, NULL, NULL);
+  g_object_unref(storescp);
+  return seconds;
 }
 
 /* A peer that says a byte of a request each second until it is hung up on. */
@@ -73,54 +116,169 @@ say_a_byte_a_second(gpointer data) {
   return NULL;
 }
 
-/* 2,000 objects over 1, 5 and 20 associations, beside ten peers that say nothing and one that says a
- * byte a second; and the same to storescp. */
+/* Our receiver beside ten peers that say nothing and one that says a byte a second. */
+static double
+to_ours(char **paths, const char *folder, guint n, Send send) {
+  FixtureServer *server = fixture_server_new(folder, NULL, NULL);
+  const DemurPeer peer = fixture_peer(server);
+  int silent[11]; /* the last says a byte a second */
+  const struct sockaddr_in address = {.sin_family = AF_INET,
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                      .sin_port = htons((guint16)peer.port)};
+  for (gsize i = 0; i < G_N_ELEMENTS(silent); i++) {
+    silent[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(connect(silent[i], (const struct sockaddr *)&address, sizeof address), ==, 0);
+  }
+  GThread *slow = g_thread_new("slow", say_a_byte_a_second, &silent[10]);
+  const double seconds = send(&peer, paths, n);
+  for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
+    shutdown(silent[i], SHUT_RDWR);
+  g_thread_join(slow);
+  for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
+    close(silent[i]);
+  fixture_wait(server, server->settled, 1);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_received, ==, g_strv_length(paths));
+  fixture_server_free(server);
+  return seconds;
+}
+
+/* 2,000 objects over 1, 5 and 20 associations, and the same to storescp as it is, and made to keep
+ * what it acknowledges. */
 static void
 test_two_thousand_objects_beside_storescp(void) {
   static const guint associations[] = {1, 5, 20};
+  static const struct {
+    const char *name;
+    Send send;
+  } senders[] = {{"our sender", send_in}, {"storescu", storescu_in}};
+  g_autofree char *program = g_find_program_in_path("storescp");
+  if (program == NULL) {
+    g_test_skip("storescp is not installed (apt: dcmtk)");
+    return;
+  }
   g_autofree char *folder = fixture_folder();
   g_auto(GStrv) paths = fixture_write_series(folder, N_OBJECTS);
-  for (gsize a = 0; a < G_N_ELEMENTS(associations); a++) {
-    g_autofree char *ours = g_strdup_printf("%s/ours-%" G_GSIZE_FORMAT, folder, a);
-    g_autofree char *theirs = g_strdup_printf("%s/theirs-%" G_GSIZE_FORMAT, folder, a);
-    FixtureServer *server = fixture_server_new(ours, NULL, NULL);
-    const DemurPeer peer = fixture_peer(server);
-    int silent[11]; /* the last says a byte a second */
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                        .sin_port = htons((guint16)peer.port)};
-    for (gsize i = 0; i < G_N_ELEMENTS(silent); i++) {
-      silent[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      g_assert_cmpint(connect(silent[i], (const struct sockaddr *)&address, sizeof address), ==, 0);
+  for (gsize s = 0; s < G_N_ELEMENTS(senders); s++)
+    for (gsize a = 0; a < G_N_ELEMENTS(associations); a++) {
+      const guint n = associations[a];
+      char *at[3];
+      for (gsize i = 0; i < G_N_ELEMENTS(at); i++)
+        at[i] = g_strdup_printf("%s/%zu-%zu-%zu", folder, s, a, i);
+      const double ours = to_ours(paths, at[0], n, senders[s].send),
+                   plain = to_storescp(paths, at[1], n, FALSE, senders[s].send),
+                   synced = to_storescp(paths, at[2], n, TRUE, senders[s].send);
+      g_print("# %d objects of %s over %u associations: %.2f s here (each synced to the disk), "
+              "storescp %.2f s, syncing each too %.2f s\n",
+              N_OBJECTS, senders[s].name, n, ours, plain, synced);
+      for (gsize i = 0; i < G_N_ELEMENTS(at); i++) {
+        fixture_remove(at[i]);
+        g_free(at[i]);
+      }
     }
-    GThread *slow = g_thread_new("slow", say_a_byte_a_second, &silent[10]);
-    const double seconds = send_in(&peer, paths, associations[a]);
-    for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
-      shutdown(silent[i], SHUT_RDWR);
-    g_thread_join(slow);
-    for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
-      close(silent[i]);
-    fixture_wait(server, server->settled, 1);
-    fixture_server_stop(server);
-    g_assert_cmpuint(server->received.n_received, ==, N_OBJECTS);
-    fixture_server_free(server);
-    g_mkdir(theirs, 0700);
-    const guint port = fixture_port();
-    GSubprocess *storescp = start_storescp(theirs, port);
-    if (storescp == NULL) {
-      g_test_skip("storescp is not installed (apt: dcmtk)");
-      break;
+  fixture_remove(folder);
+}
+
+/* KiB of memory that no other process shares, of all processes begun by this one; *n of them. */
+static guint64
+private_memory_of_children(pid_t parent, guint *n) {
+  g_autofree char *list = g_strdup_printf("/proc/%d/task/%d/children", (int)parent, (int)parent);
+  g_autofree char *children = NULL;
+  guint64 total = 0;
+  if (!g_file_get_contents(list, &children, NULL, NULL))
+    return 0;
+  g_auto(GStrv) words = g_strsplit(g_strstrip(children), " ", -1);
+  for (char **word = words; *word != NULL && **word != '\0'; word++) {
+    g_autofree char *path = g_strdup_printf("/proc/%s/smaps_rollup", *word);
+    g_autofree char *map = NULL;
+    if (g_file_get_contents(path, &map, NULL, NULL)) {
+      const char *line = map;
+      ++*n;
+      while ((line = strstr(line, "\nPrivate_")) != NULL) {
+        line = strchr(line, ':') + 1;
+        total += g_ascii_strtoull(line + strspn(line, " "), NULL, 10);
+      }
     }
-    DemurPeer other = peer;
-    other.port = port;
-    const double their_seconds = send_in(&other, paths, associations[a]);
-    g_subprocess_send_signal(storescp, SIGTERM);
-    g_subprocess_wait(storescp, NULL, NULL);
-    g_object_unref(storescp);
-    g_print("# %d objects over %u associations: %.2f s here (each synced to the disk), %.2f s "
-            "storescp\n",
-            N_OBJECTS, associations[a], seconds, their_seconds);
+    total += private_memory_of_children((pid_t)g_ascii_strtoll(*word, NULL, 10), n);
   }
+  return total;
+}
+
+typedef struct {
+  pid_t receiver;
+  double next;     /* share of the objects */
+  guint64 kib[10]; /* when each tenth of them was sent */
+  guint n;
+} Memory;
+
+static void
+look_at_memory(double fraction, const char *stage, gpointer data) {
+  Memory *memory = data;
+  if (fraction < memory->next || memory->n == G_N_ELEMENTS(memory->kib))
+    return;
+  guint n_processes = 0;
+  memory->kib[memory->n++] = private_memory_of_children(memory->receiver, &n_processes);
+  g_assert_cmpuint(n_processes, >=, 3); /* who serves, who listens, and the association's own */
+  memory->next = 0.1 * memory->n + 0.05;
+}
+
+/* Serves in a process of its own until it is killed: what its processes hold is theirs alone. */
+static pid_t
+serve_apart(const DemurReceiver *receiver) {
+  const pid_t child = fork();
+  g_assert_cmpint(child, >=, 0);
+  if (child == 0) {
+    const pid_t inner = fork(); /* so that the one that serves is a child too, and counted */
+    if (inner == 0) {
+      DemurReceived received;
+      (void)!demur_network_receive(receiver, &received, NULL, NULL);
+      _exit(0);
+    }
+    waitpid(inner, NULL, 0);
+    _exit(0);
+  }
+  return child;
+}
+
+/* 50,000 objects over one association: what all processes of the receiver hold is the same when few
+ * and when all of them came. */
+static void
+test_fifty_thousand_objects_in_flat_memory(void) {
+  enum { N = 50000, ALLOWED_KIB = 1024 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, N);
+  const DemurReceiver receiver = {.folder = out,
+                                  .port = fixture_port(),
+                                  .ae = "DEMUR",
+                                  .timeout_seconds = 30,
+                                  .settle_seconds = 3600};
+  const DemurPeer peer = {"127.0.0.1", receiver.port, "DEMUR", "TESTER", 30, NULL};
+  Memory memory = {.receiver = serve_apart(&receiver), .next = 0.05};
+  for (int i = 0; i < 600 && !demur_network_echo(&peer, NULL); i++)
+    g_usleep(50000);
+  const DemurProgress progress = {look_at_memory, &memory, NULL};
+  g_autoptr(GError) error = NULL;
+  const gint64 begun = g_get_monotonic_time();
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&peer, (const char *const *)paths, &progress, &error);
+  const double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+  g_assert_no_error(error);
+  g_assert_cmpuint(sending->n_sent, ==, N);
+  g_assert_cmpuint(memory.n, ==, G_N_ELEMENTS(memory.kib));
+  g_print("# %d objects in %.1f s; KiB held at each tenth:", N, seconds);
+  for (guint i = 0; i < memory.n; i++)
+    g_print(" %" G_GUINT64_FORMAT, memory.kib[i]);
+  g_print("\n");
+  g_assert_cmpuint(memory.kib[0], >, 0);
+  for (guint i = 1; i < memory.n; i++)
+    g_assert_cmpuint(memory.kib[i], <, memory.kib[0] + ALLOWED_KIB);
+  g_autofree char *children =
+      g_strdup_printf("/proc/%d/task/%d/children", (int)memory.receiver, (int)memory.receiver);
+  g_autofree char *inner = NULL;
+  g_assert_true(g_file_get_contents(children, &inner, NULL, NULL));
+  kill((pid_t)g_ascii_strtoll(inner, NULL, 10), SIGKILL);
+  g_assert_cmpint(waitpid(memory.receiver, NULL, 0), ==, memory.receiver);
   fixture_remove(folder);
 }
 
@@ -196,6 +354,8 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dicom/network-long/two-thousand-objects-beside-storescp",
                   test_two_thousand_objects_beside_storescp);
+  g_test_add_func("/dicom/network-long/fifty-thousand-objects-in-flat-memory",
+                  test_fifty_thousand_objects_in_flat_memory);
   g_test_add_func("/dicom/network-long/peers-killed-in-the-middle",
                   test_peers_killed_in_the_middle);
   g_test_add_func("/dicom/network-long/dcmtk-over-tls", test_dcmtk_over_tls);
