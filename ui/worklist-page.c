@@ -12,10 +12,12 @@
 #include "ui/wrap-layout.h"
 
 #define N_CHIPS 10
-#define LESS_WIDE 1400 /* pixels; below, the site gives way to the reason */
+/* Widths in pixels are of a text of 10 points (scaled). */
+#define LESS_WIDE 1400 /* below, the site gives way to the reason */
 #define NARROW 1200    /* and below, the name */
 #define SCANNER_WIDE 232
 #define SCANNER_NARROW 170
+#define SCANNER_LEAST 96
 #define RISK_WIDE 168
 #define NAME_WIDTH 150
 #define SITE_WIDTH 104
@@ -284,6 +286,21 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
   g_object_unref(list);
 }
 
+/* How much larger than 10 points the reader's text is; never below 1. */
+static double
+text_scale(DemurWorklistPage *page) {
+  const PangoFontDescription *font =
+      pango_context_get_font_description(gtk_widget_get_pango_context(GTK_WIDGET(page->view)));
+  const double size = (double)pango_font_description_get_size(font) / PANGO_SCALE;
+  const double points = pango_font_description_get_size_is_absolute(font) ? size * 72 / 96 : size;
+  return fmax(1, points / 10);
+}
+
+static int
+scaled(DemurWorklistPage *page, int width) {
+  return (int)round(width * text_scale(page));
+}
+
 /* GTK 4.8 counts the width of a hidden column where it places cells from right to left, but not where
  * it places headings: a hidden one has none. */
 static void
@@ -303,16 +320,17 @@ update_columns(DemurWorklistPage *page) {
   gboolean any = FALSE;
   for (size_t i = 0; table != NULL && i < table->n_scans && !any; i++)
     any = *table->scans[i].patient_name != '\0';
-  show_column(page->name_column, any && page->show_names && page->fold < 2, NAME_WIDTH);
-  show_column(page->site_column, page->fold == 0, SITE_WIDTH);
-  gtk_column_view_column_set_fixed_width(page->scanner_column,
-                                         page->fold > 0 ? SCANNER_NARROW : SCANNER_WIDE);
+  show_column(page->name_column, any && page->show_names && page->fold < 2,
+              scaled(page, NAME_WIDTH));
+  show_column(page->site_column, page->fold == 0, scaled(page, SITE_WIDTH));
+  gtk_column_view_column_set_fixed_width(
+      page->scanner_column, scaled(page, page->fold > 0 ? SCANNER_NARROW : SCANNER_WIDE));
   gtk_column_view_column_set_fixed_width(page->risk_column,
-                                         page->fold > 0 ? RISK_NARROW : RISK_WIDE);
+                                         scaled(page, page->fold > 0 ? RISK_NARROW : RISK_WIDE));
 }
 
 /* The reason has what the others leave: GTK 4.8 gives an expanding column nothing once others were
- * hidden. */
+ * hidden. Where that is too little, the scanner gives of its own. */
 static void
 update_reason_width(DemurWorklistPage *page) {
   GListModel *columns = gtk_column_view_get_columns(page->view);
@@ -322,8 +340,14 @@ update_reason_width(DemurWorklistPage *page) {
     if (column != page->reason_column && gtk_column_view_column_get_visible(column))
       left -= gtk_column_view_column_get_fixed_width(column);
   }
+  const int least = scaled(page, REASON_LEAST);
+  if (page->fold > 0 && left < least) {
+    const int scanner = gtk_column_view_column_get_fixed_width(page->scanner_column),
+              given = CLAMP(least - left, 0, scanner - scaled(page, SCANNER_LEAST));
+    gtk_column_view_column_set_fixed_width(page->scanner_column, scanner - given);
+  }
   gtk_column_view_column_set_fixed_width(page->reason_column,
-                                         page->fold > 0 ? MAX(left, REASON_LEAST) : -1);
+                                         page->fold > 0 ? MAX(left, least) : -1);
 }
 
 static gboolean
@@ -337,7 +361,7 @@ on_width_idle(gpointer data) {
 
 static void
 on_width(DemurWorklistPage *page) {
-  const double width = gtk_adjustment_get_page_size(page->across);
+  const double width = gtk_adjustment_get_page_size(page->across) / text_scale(page);
   const guint fold = width < NARROW ? 2 : width < LESS_WIDE ? 1 : 0;
   if ((fold > 0 || page->fold > 0) && page->width_idle == 0)
     page->width_idle = g_idle_add(on_width_idle, page);
@@ -633,7 +657,8 @@ add_column(DemurWorklistPage *page, DemurSort sort, const char *title, int width
   if (expand)
     gtk_column_view_column_set_expand(column, TRUE);
   else
-    gtk_column_view_column_set_fixed_width(column, MAX(width, text_width(page, title)));
+    gtk_column_view_column_set_fixed_width(column,
+                                           MAX(scaled(page, width), text_width(page, title)));
   gtk_column_view_column_set_resizable(column, TRUE);
   GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare_probe, data, NULL));
   gtk_column_view_column_set_sorter(column, sorter);
