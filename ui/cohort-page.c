@@ -47,6 +47,9 @@ struct _DemurCohortPage {
   gboolean shown, stale;
   DemurJob *study_job, *tune_job;
   guint64 generation;
+  char *choice;   /* what the study, or the one that is computed, is of (choice_of) */
+  gint64 event;   /* the last one of the log that it saw (tasks/coverage-study.h) */
+  double wanted;  /* a coverage that was asked for before there is a study; NaN: none */
   char *group_by; /* of the report's subgroups; NULL: the usual */
   DemurCoverageStudy *study;
   DemurOperatingScratch *scratch;
@@ -59,7 +62,7 @@ struct _DemurCohortPage {
   GtkDropDown *selector, *cohort, *split, *measures;
   GtkLabel *coverage, *line, *promise, *verdict, *verdict_line;
   GtkScale *scale;
-  GtkWidget *use, *cancel;
+  GtkWidget *use, *cancel, *renewing;
   DemurChartCard *card[N_CHARTS];
   GtkGrid *charts, *who;
   GtkLabel *who_note;
@@ -94,6 +97,7 @@ demur_cohort_page_dispose(GObject *object) {
   g_clear_handle_id(&page->description_idle, g_source_remove);
   g_clear_object(&page->session);
   g_clear_pointer(&page->group_by, g_free);
+  g_clear_pointer(&page->choice, g_free);
   G_OBJECT_CLASS(demur_cohort_page_parent_class)->dispose(object);
 }
 
@@ -382,6 +386,7 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   page->study_job = NULL;
   if (result == NULL) {
     g_autofree char *why = demur_words_error(error);
+    clear_study(page); /* it is of before */
     placeholder(page,
                 g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
                     ? _("Cancelled. Choose a selector, a cohort or a split to begin anew.")
@@ -390,22 +395,29 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     g_signal_emit(page, signals[STUDY], 0);
     return;
   }
+  /* Anew of what was shown: the reader has a place on the slider, and may be anywhere. */
+  const gboolean renewed = page->study != NULL;
   clear_study(page);
   page->study = result;
   page->scratch = demur_operating_scratch_new(page->study);
   page->who_table.n_rows = 0;
+  gtk_widget_set_visible(page->renewing, FALSE);
   prepare_live(page);
   update_verdict(page);
   page->updating = TRUE;
-  const double coverage = isnan(page->study->tuned_coverage) ? 0.9 : page->study->tuned_coverage;
+  const double tuned = page->study->tuned_coverage;
   gtk_scale_clear_marks(page->scale);
-  if (!isnan(page->study->tuned_coverage))
-    gtk_scale_add_mark(page->scale, 100 * page->study->tuned_coverage, GTK_POS_TOP, NULL);
-  gtk_range_set_value(GTK_RANGE(page->scale), 100 * coverage);
+  if (!isnan(tuned))
+    gtk_scale_add_mark(page->scale, 100 * tuned, GTK_POS_TOP, NULL);
+  if (!renewed)
+    gtk_range_set_value(GTK_RANGE(page->scale), 100 * (!isnan(page->wanted) ? page->wanted
+                                                       : isnan(tuned)       ? 0.9
+                                                                            : tuned));
+  page->wanted = NAN;
   page->updating = FALSE;
   gtk_stack_set_visible_child_name(page->stack, "study");
   update(page);
-  if (page->shown)
+  if (page->shown && !renewed)
     gtk_widget_grab_focus(GTK_WIDGET(page->scale));
   g_signal_emit(page, signals[STUDY], 0);
 }
@@ -416,15 +428,42 @@ chosen(GtkDropDown *menu) {
   return item != NULL ? gtk_string_object_get_string(item) : NULL;
 }
 
+/* What the page is asked for (owned); NULL: there is nothing to evaluate. */
+static char *
+choice_of(DemurCohortPage *page) {
+  const char *selector = chosen(page->selector), *cohort = chosen(page->cohort),
+             *split = chosen(page->split);
+  return selector != NULL && cohort != NULL && split != NULL
+             ? g_strjoin("\n", demur_session_path(page->session), selector, cohort, split, NULL)
+             : NULL;
+}
+
+/* 0 where the workspace can't be read: the study itself then says why. */
+static gint64
+last_event(DemurCohortPage *page) {
+  gint64 event = 0;
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, demur_session_path(page->session),
+                          demur_session_user(page->session));
+  task.opening = DEMUR_WORKSPACE_READ_ONLY;
+  return demur_task_coverage_study_event(&task, &event, NULL) ? event : 0;
+}
+
+/* What is shown of the same choice stays, and answers, until it is there anew. */
 static void
 compute(DemurCohortPage *page) {
   demur_job_drop(&page->study_job);
   page->generation++;
   page->stale = FALSE;
-  clear_study(page);
+  g_autofree char *before = g_steal_pointer(&page->choice);
+  page->choice = choice_of(page);
+  const gboolean keep = page->study != NULL && g_strcmp0(before, page->choice) == 0;
+  gtk_widget_set_visible(page->renewing, keep);
+  if (!keep)
+    clear_study(page);
   const char *selector = chosen(page->selector), *cohort = chosen(page->cohort),
              *split = chosen(page->split);
-  if (selector == NULL || cohort == NULL || split == NULL) {
+  if (page->choice == NULL) {
     placeholder(page,
                 cohort == NULL
                     ? _("This workspace holds no cohort. Drop its table here, or import it by the "
@@ -434,8 +473,10 @@ compute(DemurCohortPage *page) {
                 FALSE);
     return;
   }
-  placeholder(page, _("Evaluating the selector and its baselines…"), TRUE);
+  if (!keep)
+    placeholder(page, _("Evaluating the selector and its baselines…"), TRUE);
   gtk_progress_bar_set_fraction(page->progress, 0);
+  page->event = last_event(page);
   StudyInput *input = g_new0(StudyInput, 1);
   input->path = g_strdup(demur_session_path(page->session));
   input->selector = g_strdup(selector);
@@ -507,24 +548,21 @@ on_loaded(DemurCohortPage *page) {
   g_autofree char *selector = g_strdup(chosen(page->selector));
   g_autofree char *cohort = g_strdup(chosen(page->cohort));
   g_autofree char *split = g_strdup(chosen(page->split));
-  const gboolean same = page->study != NULL && selector != NULL &&
-                        g_strv_contains((const char *const *)table->selectors, selector) &&
-                        g_strv_contains((const char *const *)table->cohorts, page->study->cohort) &&
-                        g_strcmp0(table->in_use.selector, page->study->selector) == 0;
+  /* What the reader chose stays chosen, as long as it is there. */
+  const gboolean here = page->choice != NULL && g_str_has_prefix(page->choice, table->path) &&
+                        page->choice[strlen(table->path)] == '\n';
   page->updating = TRUE;
   fill(page->selector, table->selectors);
   fill(page->cohort, table->cohorts);
-  if (same) {
+  if (here)
     select_text(page->selector, selector);
-    select_text(page->cohort, cohort);
-  } else if (table->in_use.cohort != NULL) {
-    select_text(page->cohort, table->in_use.cohort);
-  }
+  select_text(page->cohort, here ? cohort : table->in_use.cohort);
   fill_splits(page);
-  if (same)
+  if (here)
     select_text(page->split, split);
   page->updating = FALSE;
-  if (!same)
+  g_autofree char *choice = choice_of(page);
+  if (choice == NULL || g_strcmp0(choice, page->choice) != 0 || last_event(page) != page->event)
     on_choice(page);
 }
 
@@ -540,9 +578,20 @@ demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown) {
     compute(page);
 }
 
+/* Whether a report of the study would tell what is in the workspace now. */
+static gboolean
+report_is_current(DemurCohortPage *page) {
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, demur_session_path(page->session),
+                          demur_session_user(page->session));
+  task.opening = DEMUR_WORKSPACE_READ_ONLY;
+  return demur_coverage_study_report_is_current(&task, page->study);
+}
+
 void
 demur_cohort_page_compute(DemurCohortPage *page) {
-  if (page->stale && page->study_job == NULL && demur_session_table(page->session) != NULL)
+  if (page->study_job == NULL && demur_session_table(page->session) != NULL &&
+      (page->stale || (page->study != NULL && !report_is_current(page))))
     compute(page);
 }
 
@@ -561,8 +610,15 @@ demur_cohort_page_study(DemurCohortPage *page) {
   return page->study;
 }
 
+gboolean
+demur_cohort_page_is_computing(DemurCohortPage *page) {
+  return page->study_job != NULL;
+}
+
 void
 demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage) {
+  if (page->study == NULL)
+    page->wanted = coverage;
   gtk_range_set_value(GTK_RANGE(page->scale), 100 * coverage);
 }
 
@@ -648,10 +704,29 @@ on_reason(const char *text, gpointer data) {
   g_free(use);
 }
 
+/* Whether there is a study to act on; else the reader is told why not. */
+static gboolean
+has_study(DemurCohortPage *page) {
+  if (page->study == NULL)
+    demur_session_notice(
+        page->session,
+        page->study_job != NULL
+            ? _("The selector is still being evaluated: nothing was done. Try again "
+                "when the charts stand here.")
+            : gtk_label_get_text(page->placeholder),
+        FALSE);
+  return page->study != NULL;
+}
+
 void
 demur_cohort_page_use_coverage(DemurCohortPage *page) {
-  if (page->study == NULL || page->tune_job != NULL)
+  if (!has_study(page))
     return;
+  if (page->tune_job != NULL) {
+    demur_session_notice(page->session, _("A threshold is being tuned: wait until it is kept."),
+                         FALSE);
+    return;
+  }
   if (demur_session_read_only(page->session)) {
     demur_session_notice(page->session, _("This workspace can't be written."), TRUE);
     return;
@@ -717,7 +792,7 @@ on_folder(const char *const *paths, gpointer data) {
 
 void
 demur_cohort_page_export(DemurCohortPage *page) {
-  if (page->study != NULL)
+  if (has_study(page))
     demur_files_choose(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), DEMUR_CHOOSE_FOLDER,
                        _("Folder for the charts"), NULL, on_folder, g_object_ref(page));
 }
@@ -779,6 +854,7 @@ demur_cohort_page_class_init(DemurCohortPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, scale);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, use);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, cancel);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, renewing);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, charts);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who_note);
@@ -791,6 +867,7 @@ demur_cohort_page_class_init(DemurCohortPageClass *class) {
 static void
 demur_cohort_page_init(DemurCohortPage *page) {
   page->stale = TRUE;
+  page->wanted = NAN;
   page->measure = DEMUR_MEASURE_SBCE2;
   gtk_widget_init_template(GTK_WIDGET(page));
   page->who_table = (DemurWhoTable){.grid = page->who, .note = page->who_note};

@@ -19,8 +19,10 @@ DemurCohortPage *demur_cohort_page_new(DemurSession *session);
 void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
 /* Another selector is looked at; unknown to the workspace: nothing changes. */
 void demur_cohort_page_show_selector(DemurCohortPage *page, const char *selector);
-/* Begins to compute it, unless that is done or under way. */
+/* Begins to compute it, unless that is under way, or done and its report would tell no other. What is
+ * there of the same choice stays until then. */
 void demur_cohort_page_compute(DemurCohortPage *page);
+gboolean demur_cohort_page_is_computing(DemurCohortPage *page);
 /* Evaluates anew with subgroups by this attribute; NULL: the usual ones. */
 void demur_cohort_page_group_by(DemurCohortPage *page, const char *group_by);
 DemurCoverageStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */

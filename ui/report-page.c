@@ -137,7 +137,8 @@ make_pages(DemurReportPage *page, GError **error) {
 
 static void
 update(DemurReportPage *page) {
-  DemurCoverageStudy *study = demur_cohort_page_study(page->cohort);
+  const gboolean computing = demur_cohort_page_is_computing(page->cohort);
+  DemurCoverageStudy *study = computing ? NULL : demur_cohort_page_study(page->cohort);
   page->stale = FALSE;
   clear_sheets(page);
   gtk_widget_set_sensitive(page->export, study != NULL);
@@ -150,7 +151,7 @@ update(DemurReportPage *page) {
   if (study == NULL) {
     page->filled_for = NULL;
     demur_shown_label_set(page->placeholder,
-                          demur_job_n_running() > 0
+                          computing
                               ? _("Evaluating the selector and its baselines…")
                               : _("There is nothing to report yet: the Cohort page says why."));
     gtk_stack_set_visible_child_name(page->stack, "placeholder");
@@ -204,10 +205,8 @@ demur_report_page_set_shown(DemurReportPage *page, gboolean shown) {
   if (!shown)
     return;
   /* The numbers are those of the cohort page: it computes them if need be. */
-  if (demur_cohort_page_study(page->cohort) == NULL) {
-    demur_cohort_page_compute(page->cohort);
-    page->stale = TRUE;
-  }
+  demur_cohort_page_compute(page->cohort);
+  page->stale |= demur_cohort_page_is_computing(page->cohort);
   if (page->stale || page->study != demur_cohort_page_study(page->cohort))
     update(page);
 }

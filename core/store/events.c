@@ -212,6 +212,22 @@ demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
 }
 
 gboolean
+demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT sequence FROM event WHERE kind IN ('cohort', 'training', 'threshold', 'audit')"
+      " OR (kind = 'removal' AND key NOT LIKE 'series:%' AND key NOT LIKE 'score:%')"
+      " ORDER BY sequence DESC LIMIT 1",
+      error);
+  gboolean row;
+  if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
+    return FALSE;
+  *sequence = row ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_reset(statement);
+  return TRUE;
+}
+
+gboolean
 demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence,
                        GError **error) {
   const size_t length = strlen(head);

@@ -86,6 +86,11 @@ gboolean demur_events_begin(DemurWorkspace *workspace, GError **error) G_GNUC_WA
 char *demur_events_head_of_change(DemurWorkspace *workspace,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The last event of what evaluations are made of: cohorts, selectors with their validation,
+ * thresholds, site audits, and what of these was taken out. 0: there is none. */
+gboolean demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Looks for a head that was printed or kept before, whole or its first 12 digits and more, and walks
  * the chain as far as it: *sequence is the event that it is the digest of, 0 where the log holds
  * none, or not in an unbroken chain: it was cut or written anew, or is another workspace's.

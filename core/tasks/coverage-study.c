@@ -10,6 +10,7 @@
 #include "evaluation/points.h"
 #include "evaluation/releases.h"
 #include "metrics/coverage.h"
+#include "store/events.h"
 #include "tasks/evaluate.h"
 #include "tasks/report.h"
 #include "tasks/selection.h"
@@ -264,6 +265,20 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
   study->confidence_telling = demur_telling_new(study->sample, study->confidence_ranks, NULL, 0,
                                                 coverages, G_N_ELEMENTS(coverages));
   return g_steal_pointer(&study);
+}
+
+gboolean
+demur_task_coverage_study_event(DemurTask *task, gint64 *event, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL && demur_events_last_of_evaluation(workspace, event, error);
+}
+
+gboolean
+demur_coverage_study_report_is_current(DemurTask *task, const DemurCoverageStudy *study) {
+  const StudyOwner *owner = study->owner;
+  DemurWorkspace *workspace = demur_task_workspace(task, NULL);
+  g_autofree char *head = workspace != NULL ? demur_events_head_of_change(workspace, NULL) : NULL;
+  return head == NULL || strcmp(head, owner->evaluating.log_head) == 0;
 }
 
 DemurReportTask *

@@ -65,6 +65,16 @@ DemurCoverageStudy *demur_task_coverage_study(DemurTask *task,
                                               const DemurCoverageStudyParams *params,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* *event: the last one of the workspace's log that changed what studies are made of (cohorts,
+ * selectors, thresholds, site audits): as long as it stays, so does a study. What else stands in the
+ * log changes none. */
+gboolean demur_task_coverage_study_event(DemurTask *task, gint64 *event,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the study's report would still have the same bytes: it also tells of verdicts and reviews.
+ * TRUE where the workspace can't be read: nothing newer could be told. */
+gboolean demur_coverage_study_report_is_current(DemurTask *task, const DemurCoverageStudy *study);
+
 /* Its report for another coverage (one of study->method->at) than study->report: as `report
  * --coverage`. study must outlive it. */
 DemurReportTask *demur_coverage_study_report(const DemurCoverageStudy *study, double coverage,

@@ -1015,6 +1015,37 @@ FRESH(test_killed_while_writing)
 FRESH(test_no_room)
 FRESH(test_verify_finds_changes)
 
+/* Right value: the list in events.h. What is done to scans, verdicts and opinions is none of it. */
+static void
+test_what_evaluations_are_made_of(void) {
+  static const struct {
+    DemurEventKind kind;
+    const char *key;
+    gboolean counts;
+  } rows[] = {
+      {DEMUR_EVENT_COHORT, "cohort:c", TRUE},         {DEMUR_EVENT_OPENED, "series:1.2", FALSE},
+      {DEMUR_EVENT_TRAINING, "selector:s", TRUE},     {DEMUR_EVENT_REVIEW, "review:1", FALSE},
+      {DEMUR_EVENT_THRESHOLD, "threshold:s", TRUE},   {DEMUR_EVENT_EXPORT, "export", FALSE},
+      {DEMUR_EVENT_AUDIT, "audit:s", TRUE},           {DEMUR_EVENT_REMOVAL, "series:1.2", FALSE},
+      {DEMUR_EVENT_REMOVAL, "selector:s", TRUE},      {DEMUR_EVENT_REMOVAL, "score:1.2|m", FALSE},
+      {DEMUR_EVENT_REMOVAL, "cohort:c", TRUE},        {DEMUR_EVENT_IMPORT, "series:1.2", FALSE},
+      {DEMUR_EVENT_ASSESSMENT, "assessment:1", FALSE}};
+  remove_workspace();
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  gint64 last = -1;
+  g_assert_true(demur_events_last_of_evaluation(workspace, &last, &error));
+  g_assert_cmpint(last, ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    gint64 now = -1;
+    g_assert_true(
+        demur_events_add(workspace, rows[i].kind, rows[i].key, NULL, NULL, "2026", &error));
+    g_assert_true(demur_events_last_of_evaluation(workspace, &now, &error));
+    g_assert_cmpint(now > last, ==, rows[i].counts);
+    last = now;
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -1037,6 +1068,8 @@ main(int argc, char **argv) {
   each("killed-while-writing", fresh_test_killed_while_writing);
   each("no-room-on-the-disk", fresh_test_no_room);
   each("verify-finds-changes", fresh_test_verify_finds_changes);
+  g_test_add_func("/store/workspace/what-evaluations-are-made-of",
+                  test_what_evaluations_are_made_of);
   g_test_add_func("/store/workspace/special-names-are-files", test_special_names_are_files);
   const int status = g_test_run();
   remove_workspace();
