@@ -1,17 +1,41 @@
 #include "ui/shown.h"
 
+#include <string.h>
+
 #include "base/shown-text.h"
+
+/* No line ends within a number as .016: Pango would end one behind its point. */
+static void
+keep_numbers_whole(GtkLabel *label, const char *text) {
+  g_autoptr(PangoAttrList) whole = NULL;
+  for (const char *at = text; (at = strchr(at, '.')) != NULL; at++) {
+    if (!g_ascii_isdigit(at[1]))
+      continue;
+    const char *end = at + 1 + strspn(at + 1, "0123456789");
+    PangoAttribute *attribute = pango_attr_allow_breaks_new(FALSE);
+    attribute->start_index = (guint)(at - text);
+    attribute->end_index = (guint)(end - text);
+    if (whole == NULL)
+      whole = pango_attr_list_new();
+    pango_attr_list_insert(whole, attribute);
+  }
+  gtk_label_set_attributes(label, whole);
+}
 
 GtkWidget *
 demur_shown_label_new(const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
-  return gtk_label_new(safe);
+  GtkWidget *label = gtk_label_new(safe);
+  if (safe != NULL)
+    keep_numbers_whole(GTK_LABEL(label), safe);
+  return label;
 }
 
 void
 demur_shown_label_set(GtkLabel *label, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
   gtk_label_set_label(label, safe != NULL ? safe : "");
+  keep_numbers_whole(label, safe != NULL ? safe : "");
 }
 
 void

@@ -81,7 +81,8 @@ import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
                                           .mapping = map,
                                           .split_by = import->split_by,
                                           .replace = import->replace,
-                                          .horizon_years = DEMUR_N_YEARS};
+                                          .horizon_years = DEMUR_N_YEARS,
+                                          .keeps_horizon = TRUE};
   g_auto(DemurCohortImported) imported = {0};
   if (!demur_task_check_name("cohort", import->name, error) ||
       !demur_task_cohort_import(task, &params, &imported, error))

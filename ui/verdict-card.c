@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "report/format.h"
 #include "tasks/meaning.h"
+#include "tasks/review.h"
 #include "tasks/series-records.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
@@ -232,6 +233,8 @@ verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
     return scan->shown == DEMUR_SHOWN_OUT_OF_DATE
                ? _("Out of date: decide which images are right")
                : _("Not eligible: decide which images are right");
+  if (remedy == DEMUR_REMEDY_COHORT)
+    return _("Out of date: import the cohort again");
   switch (scan->shown) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("Accepted: the risk is shown");
@@ -252,6 +255,13 @@ verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
   }
 }
 
+/* Whether an alarm holds every new risk back, whatever the scan is like. */
+static gboolean
+is_stopped(const DemurScan *scan) {
+  g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
+  return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
+}
+
 /* What a verdict that holds asks of the reader; NULL: nothing. */
 static const char *
 held_sentence(const DemurScan *scan) {
@@ -259,6 +269,10 @@ held_sentence(const DemurScan *scan) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("The risk may be read. Accepted does not mean that it is low.");
   case DEMUR_SHOWN_RED_FLAG:
+    if (is_stopped(scan))
+      return _("Something changed in the scans that come, so no new risk is shown until a person "
+               "lifts the alarm on the Watch page. Read the scan as if there were no risk from the "
+               "model.");
     return _("Scans like this one are where the model is least to be trusted: read it as if there "
              "were no risk from the model.");
   case DEMUR_SHOWN_NOT_ELIGIBLE:
@@ -315,6 +329,8 @@ remedy_button(const DemurScan *scan, DemurRemedy remedy) {
     return key_button(_("Resolve…"), "Y", "win.resolve");
   case DEMUR_REMEDY_TUNE:
     return key_button(_("Choose a coverage…"), "E", "win.assess-case");
+  case DEMUR_REMEDY_COHORT:
+    return key_button(_("Import the cohort again…"), "E", "win.assess-case");
   case DEMUR_REMEDY_SCORE:
     return key_button(_("Import scores…"), "E", "win.assess-case");
   case DEMUR_REMEDY_TRAIN:
@@ -665,10 +681,37 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
-static gboolean
-may_review(DemurVerdictCard *card, const DemurScan *scan) {
-  return scan != NULL && scan->verdict_id != 0 && scan->outdated == DEMUR_CURRENT &&
-         !demur_session_read_only(card->session);
+/* Why nothing of that kind can be kept; NULL: it can. */
+static const char *
+why_not(DemurVerdictCard *card, const DemurScan *scan, DemurReviewKind kind) {
+  if (demur_session_read_only(card->session))
+    return _("This workspace can't be written.");
+  switch (scan != NULL ? demur_task_review_bar(scan, kind) : DEMUR_REVIEW_NO_VERDICT) {
+  case DEMUR_REVIEW_OUT_OF_DATE:
+    return _("The verdict is out of date: assess the scan again first.");
+  case DEMUR_REVIEW_NO_DECISION:
+    return _("Nothing was decided about this scan yet that you could agree or disagree with. A "
+             "comment can be kept.");
+  case DEMUR_REVIEW_NO_VERDICT:
+    return _("An opinion is of a verdict: this scan is not assessed.");
+  default:
+    return NULL;
+  }
+}
+
+static void
+update_opinions(DemurVerdictCard *card, const DemurScan *scan) {
+  const struct {
+    GtkWidget *button;
+    DemurReviewKind kind;
+  } opinions[] = {{card->agree, DEMUR_REVIEW_AGREE},
+                  {card->disagree, DEMUR_REVIEW_DISAGREE},
+                  {card->comment, DEMUR_REVIEW_COMMENT}};
+  for (guint i = 0; i < G_N_ELEMENTS(opinions); i++) {
+    const char *why = why_not(card, scan, opinions[i].kind);
+    gtk_widget_set_sensitive(opinions[i].button, why == NULL);
+    demur_shown_tooltip_set(opinions[i].button, why);
+  }
 }
 
 void
@@ -679,17 +722,7 @@ demur_verdict_card_update(DemurVerdictCard *card) {
   for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(card->list))) != NULL;)
     gtk_box_remove(card->list, child);
   const DemurScan *scan = demur_session_scan(card->session);
-  const gboolean can = may_review(card, scan);
-  const char *why = can                                      ? NULL
-                    : demur_session_read_only(card->session) ? _("This workspace can't be written.")
-                    : scan != NULL && scan->outdated != DEMUR_CURRENT
-                        ? _("The verdict is out of date: assess the scan again first.")
-                        : _("An opinion is of a verdict: this scan is not assessed.");
-  GtkWidget *const opinions[] = {card->agree, card->disagree, card->comment};
-  for (guint i = 0; i < G_N_ELEMENTS(opinions); i++) {
-    gtk_widget_set_sensitive(opinions[i], can);
-    demur_shown_tooltip_set(opinions[i], why);
-  }
+  update_opinions(card, scan);
   demur_verdict_card_drop(card);
   if (scan == NULL)
     return;
@@ -705,8 +738,11 @@ demur_verdict_card_update(DemurVerdictCard *card) {
 void
 demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind) {
   const DemurScan *scan = demur_session_scan(card->session);
-  if (!may_review(card, scan))
+  const char *why = why_not(card, scan, kind);
+  if (why != NULL) {
+    demur_session_notice(card->session, why, FALSE);
     return;
+  }
   card->proposal = kind;
   card->proposed_of = scan->verdict_id;
   demur_shown_label_set(card->pending, kind == DEMUR_REVIEW_AGREE
@@ -728,7 +764,7 @@ demur_verdict_card_keep(DemurVerdictCard *card) {
   if (!demur_verdict_card_drop(card))
     return FALSE;
   const DemurScan *scan = demur_session_scan(card->session);
-  if (may_review(card, scan) && scan->verdict_id == card->proposed_of)
+  if (why_not(card, scan, card->proposal) == NULL && scan->verdict_id == card->proposed_of)
     return demur_session_review(card->session, card->proposal, NULL) || TRUE;
   return TRUE;
 }

@@ -74,9 +74,16 @@ static void
 on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  if (scan == NULL || scan->verdict_id == 0 || !demur_window_is_on(window, DEMUR_PAGE_PATIENT) ||
-      demur_session_read_only(window->session))
+  if (scan == NULL || !demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     return;
+  if (scan->verdict_id == 0 || demur_session_read_only(window->session)) {
+    demur_session_notice(window->session,
+                         scan->verdict_id == 0
+                             ? _("An opinion is of a verdict: this scan is not assessed.")
+                             : _("This workspace can't be written."),
+                         FALSE);
+    return;
+  }
   CommentData *comment = g_new(CommentData, 1);
   *comment = (CommentData){g_object_ref(window), demur_session_row(window->session),
                            demur_scan_table_ref(demur_session_table(window->session))};
@@ -170,7 +177,7 @@ on_remove(GSimpleAction *action, GVariant *value, gpointer data) {
 /* What the case that is shown needs before a verdict can tell more; FALSE: it can be assessed. */
 static gboolean
 lead_to_remedy(DemurWindow *window, DemurRemedy remedy, const DemurScan *scan) {
-  if (remedy == DEMUR_REMEDY_SCORE) {
+  if (remedy == DEMUR_REMEDY_SCORE || remedy == DEMUR_REMEDY_COHORT) {
     g_action_group_activate_action(G_ACTION_GROUP(window), "import-table", NULL);
     return TRUE;
   }

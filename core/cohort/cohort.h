@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+/* The model of risks of which nobody said whose they are. */
+#define DEMUR_MODEL_UNNAMED "unnamed"
+
 #define DEMUR_N_YEARS 6
 #define DEMUR_NO_LABEL (-1)
 #define DEMUR_SPLIT_TUNE "tune" /* the split that thresholds are tuned on unless another is named */

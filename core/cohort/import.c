@@ -626,7 +626,7 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
   import.scan_lines = g_array_new(FALSE, FALSE, sizeof(guint64));
   g_autoptr(GPtrArray) noticed = demur_table_warnings_new();
   cohort->name = g_strdup(options->name);
-  cohort->model = g_strdup(options->model != NULL ? options->model : "unnamed");
+  cohort->model = g_strdup(options->model != NULL ? options->model : DEMUR_MODEL_UNNAMED);
   cohort->created = g_strdup(options->created != NULL ? options->created : "");
   cohort->source = g_strdup_printf("table %s", demur_table_name(table));
 

@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *name;            /* of the cohort */
-  const char *model;           /* whose risks these are; NULL: "unnamed" */
+  const char *model;           /* whose risks these are; NULL: DEMUR_MODEL_UNNAMED */
   const char *created;         /* ISO 8601, UTC; NULL: "" */
   const char *embeddings_path; /* .npy [n_scans][d] in place of emb_ columns; NULL: none */
   const char

@@ -366,7 +366,7 @@ read_scores(DemurTable *table, DemurNlstColumns *columns, DemurNlstColumns *pers
   if (options->weights)
     add_weights(&scores, warnings);
   g_autoptr(DemurCohort) cohort = demur_cohort_builder_finish(
-      builder, options->name, options->model != NULL ? options->model : "unnamed", source,
+      builder, options->name, options->model != NULL ? options->model : DEMUR_MODEL_UNNAMED, source,
       options->created != NULL ? options->created : "", FALSE, error);
   if (cohort == NULL || !check_alike(cohort, persons, r->persons_name, error))
     return NULL;

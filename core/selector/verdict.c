@@ -7,8 +7,9 @@ static const char *const names[DEMUR_N_VERDICTS] = {
 };
 
 static const char *const causes[DEMUR_N_OUTDATED] = {
-    "person_corrected", "images_changed",    "conflict",     "choice_changed", "score_replaced",
-    "selector_changed", "threshold_changed", "site_audited", "cohort_changed", "bound_by_name",
+    "person_corrected", "images_changed",   "conflict",          "choice_changed",
+    "score_replaced",   "selector_changed", "threshold_changed", "site_audited",
+    "cohort_changed",   "bound_by_name",    "other_model",
 };
 
 const char *
@@ -46,6 +47,7 @@ DemurRemedy
 demur_outdated_remedy(DemurOutdated why) {
   return why == DEMUR_CURRENT                   ? DEMUR_REMEDY_NONE
          : (why & DEMUR_OUTDATED_CONFLICT) != 0 ? DEMUR_REMEDY_RESOLVE
+         : (why & DEMUR_OUTDATED_MODEL) != 0    ? DEMUR_REMEDY_COHORT
                                                 : DEMUR_REMEDY_ASSESS;
 }
 
@@ -60,8 +62,15 @@ demur_verdict_remedy(DemurVerdict verdict, DemurOutdated why) {
 
 const char *
 demur_remedy_name(DemurRemedy remedy) {
-  static const char *const remedies[] = {NULL, "assess", "resolve", "tune", "score", "train"};
+  static const char *const remedies[] = {NULL,    "assess", "resolve", "tune",
+                                         "score", "train",  "cohort"};
   return remedies[remedy];
+}
+
+gboolean
+demur_verdict_is_decision(DemurVerdict verdict) {
+  return verdict == DEMUR_VERDICT_ACCEPTED || verdict == DEMUR_VERDICT_RED_FLAG ||
+         verdict == DEMUR_VERDICT_NOT_ELIGIBLE;
 }
 
 gboolean

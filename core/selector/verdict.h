@@ -38,9 +38,11 @@ typedef enum {
   DEMUR_OUTDATED_AUDIT = 1 << 7,     /* the site was audited */
   DEMUR_OUTDATED_COHORT = 1 << 8,    /* the cohort was replaced, or removed */
   DEMUR_OUTDATED_UNBOUND = 1 << 9,   /* of an older program: bound by names only */
+  DEMUR_OUTDATED_MODEL = 1 << 10,    /* its cohort now holds scores of another model than its
+                                      * selector reads */
 } DemurOutdated;
 
-#define DEMUR_N_OUTDATED 10
+#define DEMUR_N_OUTDATED 11
 
 typedef enum {
   DEMUR_VERDICT_CURRENT,
@@ -61,13 +63,18 @@ typedef enum {
   DEMUR_REMEDY_TUNE,    /* its selector gets a threshold first: assessed as it is it gains none */
   DEMUR_REMEDY_SCORE,   /* the model's score comes first */
   DEMUR_REMEDY_TRAIN,   /* there is no selector: one comes first */
+  DEMUR_REMEDY_COHORT,  /* the cohort comes again first, with the model that its scores are of */
 } DemurRemedy;
 
 DemurRemedy demur_outdated_remedy(DemurOutdated why);
 /* Of a verdict that is out of date as above; else of what it says. */
 DemurRemedy demur_verdict_remedy(DemurVerdict verdict, DemurOutdated why);
-/* "assess", "resolve", "tune", "score", "train"; NULL: none. */
+/* "assess", "resolve", "tune", "score", "train", "cohort"; NULL: none. */
 const char *demur_remedy_name(DemurRemedy remedy);
+
+/* Whether somebody can agree or disagree with it: something was decided about the scan. Nothing was
+ * where the model has not read it, there is no threshold, or it failed. */
+gboolean demur_verdict_is_decision(DemurVerdict verdict);
 
 /* Whether the risk may be shown without being asked for. */
 gboolean demur_verdict_tells_risk(DemurVerdict verdict, DemurOutdated why);

@@ -9,6 +9,7 @@ typedef struct {
   char *digest;         /* of the document */
   char *in_use;         /* of the threshold in use; NULL: not tuned */
   double horizon_years; /* of the risks that it reads; 0: not recorded */
+  char *model;          /* whose scores it reads */
 } Selector;
 
 typedef struct {
@@ -22,6 +23,7 @@ struct DemurBindings {
   DemurWorkspace *workspace; /* borrowed */
   gboolean of_cohort;
   char *cohort_digest;    /* NULL: it is gone */
+  char *cohort_model;     /* whose scores it holds; NULL likewise */
   GHashTable *selectors;  /* name -> Selector */
   GHashTable *thresholds; /* digests of those that are kept */
   GHashTable *audits;     /* "selector\nsite" -> digest */
@@ -34,6 +36,7 @@ selector_free(gpointer data) {
   Selector *selector = data;
   g_free(selector->digest);
   g_free(selector->in_use);
+  g_free(selector->model);
   g_free(selector);
 }
 
@@ -53,6 +56,7 @@ demur_bindings_free(DemurBindings *b) {
   for (guint i = 0; i < G_N_ELEMENTS(tables); i++)
     g_hash_table_unref(tables[i]);
   g_free(b->cohort_digest);
+  g_free(b->cohort_model);
   g_free(b);
 }
 
@@ -83,6 +87,7 @@ take_selector(DemurBindings *b, sqlite3_stmt *row) {
   Selector *selector = g_new0(Selector, 1);
   selector->digest = demur_store_text(row, 1);
   selector->horizon_years = sqlite3_column_double(row, 2); /* 0 of NULL */
+  selector->model = demur_store_text(row, 3);
   g_hash_table_insert(b->selectors, demur_store_text(row, 0), selector);
 }
 
@@ -127,6 +132,7 @@ take_score(DemurBindings *b, sqlite3_stmt *row) {
 static void
 take_cohort(DemurBindings *b, sqlite3_stmt *row) {
   b->cohort_digest = demur_store_text(row, 0);
+  b->cohort_model = demur_store_text(row, 1);
 }
 
 DemurBindings *
@@ -140,8 +146,8 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
   b->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, series_free);
   b->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   const gboolean ok =
-      each_row(workspace, "SELECT name, digest, horizon_years FROM selector", NULL, take_selector,
-               b, error) &&
+      each_row(workspace, "SELECT name, digest, horizon_years, model FROM selector", NULL,
+               take_selector, b, error) &&
       each_row(workspace,
                "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence) FROM threshold t"
                " JOIN selector s ON s.id = t.selector_id ORDER BY t.sequence",
@@ -151,9 +157,10 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
                " JOIN selector s ON s.id = a.selector_id",
                NULL, take_audit, b, error) &&
       (b->of_cohort
-           ? each_row(workspace,
-                      "SELECT digest || ' ' || id || ' ' || created FROM cohort WHERE name = ?",
-                      cohort, take_cohort, b, error)
+           ? each_row(
+                 workspace,
+                 "SELECT digest || ' ' || id || ' ' || created, model FROM cohort WHERE name = ?",
+                 cohort, take_cohort, b, error)
            : each_row(
                  workspace,
                  "SELECT scan_id, images_digest, person_digest, accepted, conflict FROM series",
@@ -241,9 +248,12 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
     why |= DEMUR_OUTDATED_UNBOUND;
   why |= differs(record->audit_digest, find_pair(b->audits, record->selector, record->site),
                  DEMUR_OUTDATED_AUDIT);
-  if (b->of_cohort)
-    return (DemurOutdated)(why |
-                           differs(record->cohort_digest, b->cohort_digest, DEMUR_OUTDATED_COHORT));
+  if (b->of_cohort) {
+    why |= differs(record->cohort_digest, b->cohort_digest, DEMUR_OUTDATED_COHORT);
+    if (selector != NULL && b->cohort_model != NULL)
+      why |= differs(selector->model, b->cohort_model, DEMUR_OUTDATED_MODEL);
+    return (DemurOutdated)why;
+  }
   const Series *series = g_hash_table_lookup(b->series, record->scan_id);
   if (series == NULL)
     return (DemurOutdated)(why | DEMUR_OUTDATED_IMAGES);

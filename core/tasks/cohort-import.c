@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cohort/import.h"
+#include "cohort/order.h"
 #include "store/cohorts.h"
 
 /* The most reasons for which a screen of the NLST is left out. */
@@ -38,6 +39,18 @@ nlst_exclusions(const DemurNlstCounts *n, const DemurCohortImportParams *params,
       {(char *)"scored screens: follow-up not recorded",
        params->short_followup == DEMUR_SHORT_EVENT_FREE ? 0 : cases->n_followup_unknown}};
   memcpy(exclusions, all, sizeof all);
+}
+
+/* A cohort without its model's name was read by what its table says; it is named only where the same
+ * rows come out again. */
+static int
+table_horizon(DemurTask *task, const DemurCohortImportParams *params) {
+  DemurWorkspace *workspace =
+      params->replace && params->keeps_horizon ? demur_task_workspace(task, NULL) : NULL;
+  g_autoptr(DemurCohortSummary) there =
+      workspace != NULL ? demur_cohorts_summary(workspace, params->name, NULL) : NULL;
+  return there != NULL && strcmp(there->model, DEMUR_MODEL_UNNAMED) == 0 ? 0
+                                                                         : params->horizon_years;
 }
 
 static gboolean
@@ -78,13 +91,22 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                         .columns = map,
                                         .splits = plan,
                                         .seed = task->seed,
-                                        .horizon_years = params->horizon_years};
+                                        .horizon_years = table_horizon(task, params)};
     imported->cohort =
         demur_cohort_import(params->table, &options, &task->progress, &imported->warnings, error);
   }
   if (imported->cohort != NULL)
     imported->cohort->outcome = g_strdup(params->outcome);
   return imported->cohort != NULL;
+}
+
+/* Whether the table is the cohort that is there, and names the model that its scores are of, where
+ * nobody did: whatever was made from it rests on the same rows. */
+static gboolean
+only_names_the_model(const DemurCohortSummary *before, const DemurCohort *cohort) {
+  g_autofree guint32 *order = demur_cohort_order(cohort);
+  g_autofree char *digest = demur_cohort_digest(cohort, order, cohort->n_scans);
+  return strcmp(before->digest, digest) == 0 && strcmp(before->model, DEMUR_MODEL_UNNAMED) == 0;
 }
 
 /* In a transaction. A table is taken whole or refused whole: nothing of it is left out. */
@@ -96,7 +118,8 @@ keep(DemurTask *task, DemurWorkspace *workspace, const DemurCohortImportParams *
   DemurExclusion exclusions[N_NLST_REASONS] = {{NULL, 0}};
   if (imported->is_nlst)
     nlst_exclusions(&imported->nlst, params, exclusions);
-  return (before == NULL || demur_cohorts_remove(workspace, params->name, FALSE, error)) &&
+  const gboolean renames = before != NULL && only_names_the_model(before, imported->cohort);
+  return (before == NULL || demur_cohorts_remove(workspace, params->name, renames, error)) &&
          demur_cohorts_save(workspace, imported->cohort, &task->progress, error) &&
          demur_cohorts_set_exclusions(workspace, params->name, exclusions,
                                       imported->is_nlst ? N_NLST_REASONS : 0, error) &&

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *name;             /* of the cohort */
-  const char *model;            /* whose risks these are; NULL: "unnamed" */
+  const char *model;            /* whose risks these are; NULL: DEMUR_MODEL_UNNAMED */
   const char *outcome;          /* what a label 1 means; NULL: not said */
   const char *table;            /* the cohort's table, "-": standard input; NULL: NLST tables */
   const char *persons, *scores; /* NLST: both */
@@ -18,11 +18,15 @@ typedef struct {
   const char *embeddings,
       *embedding_ids;  /* a table's: .npy and the scan_ids of its rows; or NULL */
   const char *columns; /* a table that says which column is which (cohort/column-map.h); or NULL */
-  DemurColumnMap *mapping;            /* or what a person said of them; borrowed, NULL: nothing */
-  const char *split_by;               /* splits to be made (cohort/split-maker.h); or NULL */
-  gboolean replace;                   /* a cohort of that name, where nothing was made from it */
-  const char *split;                  /* NLST: of every scan; NULL: the column, or selector_train */
-  int horizon_years;                  /* of label and risk, 1 to 6; 0: NLST 6, a table's own */
+  DemurColumnMap *mapping; /* or what a person said of them; borrowed, NULL: nothing */
+  const char *split_by;    /* splits to be made (cohort/split-maker.h); or NULL */
+  gboolean replace;        /* a cohort of that name, where nothing was made from it
+                                       * or it is the same rows of a model that nobody named */
+  const char *split;       /* NLST: of every scan; NULL: the column, or selector_train */
+  int horizon_years;       /* of label and risk, 1 to 6; 0: NLST 6, a table's own */
+  gboolean
+      keeps_horizon; /* horizon_years is not asked for: in place of a cohort whose model nobody named
+                           * the table's own is read, as that one's was */
   DemurShortFollowup short_followup;  /* NLST: cohort/nlst.h */
   gboolean death_event_free, weights; /* NLST: cohort/nlst.h */
 } DemurCohortImportParams;

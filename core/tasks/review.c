@@ -37,6 +37,18 @@ demur_task_opinion_name(const DemurScanReview *review) {
   return review->n_reviews > 0 ? demur_review_kind_name(review->opinion) : "";
 }
 
+DemurReviewBar
+demur_task_review_bar(const DemurScan *scan, DemurReviewKind kind) {
+  if (scan->verdict_id == 0)
+    return DEMUR_REVIEW_NO_VERDICT;
+  if (kind == DEMUR_REVIEW_COMMENT)
+    return DEMUR_REVIEW_POSSIBLE;
+  if (scan->outdated != DEMUR_CURRENT)
+    return DEMUR_REVIEW_OUT_OF_DATE;
+  return demur_verdict_is_decision((DemurVerdict)scan->shown) ? DEMUR_REVIEW_POSSIBLE
+                                                              : DEMUR_REVIEW_NO_DECISION;
+}
+
 gboolean
 demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind, const char *comment,
                   gboolean revealed, GError **error) {
@@ -44,11 +56,17 @@ demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind, 
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
-  if (scan->verdict_id == 0 || (kind != DEMUR_REVIEW_COMMENT && scan->outdated != DEMUR_CURRENT)) {
+  const DemurReviewBar bar = demur_task_review_bar(scan, kind);
+  if (bar == DEMUR_REVIEW_NO_DECISION)
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "Nothing was decided about this scan yet that you could agree or disagree with. "
+        "A comment can be kept.");
+  else if (bar != DEMUR_REVIEW_POSSIBLE)
     demur_error_set(error, DEMUR_ERROR_STATE,
                     "There is no verdict that holds: assess the scan first.");
+  if (bar != DEMUR_REVIEW_POSSIBLE)
     return FALSE;
-  }
   g_autofree char *now = demur_task_now(task);
   g_autofree char *shown = shown_document(scan, revealed);
   DemurReviewRecord record = {.scan_id = (char *)scan->scan_id,

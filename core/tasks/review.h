@@ -11,8 +11,19 @@ G_BEGIN_DECLS
  * none. */
 const char *demur_task_opinion_name(const DemurScanReview *review);
 
-/* Keeps it for the scan's verdict, as the task's user. An opinion or a reveal needs a verdict that
- * holds: DEMUR_ERROR_STATE otherwise. revealed: the held-back risk stands on the screen. comment
+/* Why something can't be said of a scan. */
+typedef enum {
+  DEMUR_REVIEW_POSSIBLE,
+  DEMUR_REVIEW_NO_VERDICT,  /* the scan was never assessed */
+  DEMUR_REVIEW_OUT_OF_DATE, /* its verdict no longer holds; a comment is possible */
+  DEMUR_REVIEW_NO_DECISION, /* its verdict decides nothing: not tuned, no score, failed; a comment is
+                             * possible */
+} DemurReviewBar;
+
+DemurReviewBar demur_task_review_bar(const DemurScan *scan, DemurReviewKind kind);
+
+/* Keeps it for the scan's verdict, as the task's user: DEMUR_ERROR_STATE where demur_task_review_bar
+ * says why not. revealed: the held-back risk stands on the screen. comment
  * may be NULL. */
 gboolean demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind,
                            const char *comment, gboolean revealed,

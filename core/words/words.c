@@ -29,6 +29,7 @@ static const char *const causes[DEMUR_N_OUTDATED] = {
     N_("the site was audited"),
     N_("the cohort was replaced or removed"),
     N_("it was given by an older program and is bound by name only"),
+    N_("the cohort's scores are kept under another model's name than the selector reads"),
 };
 
 static const char *const places[] = {
@@ -104,13 +105,17 @@ demur_words_outdated(DemurOutdated why, DemurTranslate translate) {
     return NULL;
   g_auto(GStrv) list = demur_words_causes(why, translate);
   g_autofree char *all = g_strjoinv("; ", list);
-  return g_strdup_printf(
-      demur_translate(translate,
-                      demur_outdated_remedy(why) == DEMUR_REMEDY_RESOLVE
-                          ? N_("Out of date: %s. Decide which is right: `demur dicom resolve`, in "
-                               "the window “Resolve…”.")
-                          : N_("Out of date: %s. Assess again.")),
-      all);
+  const DemurRemedy remedy = demur_outdated_remedy(why);
+  const char *format =
+      remedy == DEMUR_REMEDY_RESOLVE
+          ? N_("Out of date: %s. Decide which is right: `demur dicom resolve`, in the window "
+               "“Resolve…”.")
+      : remedy == DEMUR_REMEDY_COHORT
+          ? N_("Out of date: %s. If they are of its model, import the table again with that name in "
+               "place of the cohort: `demur cohort import NAME FILE --model M --replace` (where it "
+               "names another one, behind `demur cohort remove NAME --force`). Then assess again.")
+          : N_("Out of date: %s. Assess again.");
+  return g_strdup_printf(demur_translate(translate, format), all);
 }
 
 char *
@@ -121,6 +126,10 @@ demur_words_outdated_first(DemurOutdated why, DemurTranslate translate) {
     return g_strdup_printf(
         demur_translate(translate, N_("resolve: %s")),
         demur_translate(translate, causes[g_bit_nth_lsf(DEMUR_OUTDATED_CONFLICT, -1)]));
+  if (demur_outdated_remedy(why) == DEMUR_REMEDY_COHORT)
+    return g_strdup_printf(
+        demur_translate(translate, N_("import again: %s")),
+        demur_translate(translate, causes[g_bit_nth_lsf(DEMUR_OUTDATED_MODEL, -1)]));
   return list[0] == NULL
              ? NULL
              : g_strdup_printf(demur_translate(translate, N_("assess again: %s")), list[0]);
@@ -600,11 +609,12 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
-  case DEMUR_REASON_WATCH:
+  case DEMUR_REASON_WATCH: {
+    g_autofree char *day = g_strndup(r->text != NULL ? r->text : "", strlen("2026-11-29"));
     return g_strdup_printf(SAY(N_("withheld by the watch since %s (alarm %u, %s): no risk is shown "
                                   "until a person lifts the alarm")),
-                           r->text != NULL ? r->text : "", r->n,
-                           r->subject != NULL ? r->subject : "");
+                           day, r->n, r->subject != NULL ? title_of(r->subject, translate) : "");
+  }
   default:
     break;
   }

@@ -390,12 +390,54 @@ test_removing_asks_for_force_where_something_came_from_it(void) {
   g_autoptr(Run) verify = run_json(sandbox, 0, "verify", NULL);
 }
 
+/* Right value: the selector's scores are its model's; a cohort that came again without that name is
+ * mended by the name, in place, and every verdict of it says so until then. */
+static void
+test_a_cohort_is_given_the_name_of_its_model(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  g_autoptr(Run) trained = train_small(sandbox, "s", "sim", NULL);
+  assert_status(trained, 0);
+  g_autoptr(Run) tuned =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9", NULL);
+  g_autoptr(Run) first = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autofree char *table = sandbox_path(sandbox, "sim.csv"), *out = sandbox_path(sandbox, "v.json"),
+                  *then_out = sandbox_path(sandbox, "then.json");
+  g_autoptr(Run) exported = run_demur(sandbox, "cohort", "export", "sim", table, NULL);
+  assert_status(exported, 0);
+  g_autoptr(Run) removed = run_json(sandbox, 0, "cohort", "remove", "sim", "--force", NULL);
+  g_autoptr(Run) unnamed = run_json(sandbox, 0, "cohort", "import", "sim", table, NULL);
+  g_autoptr(Run) unread = run_json(sandbox, 1, "assess", "s", "--cohort", "sim", NULL);
+  assert_says(unread->err, "'unnamed'");
+  g_autoptr(Run) before = run_json(sandbox, 0, "export", out, "--cohort", "sim", NULL);
+  g_autofree char *said = NULL, *after = NULL;
+  g_assert_true(g_file_get_contents(out, &said, NULL, NULL));
+  assert_says(said, "\"next_step\": \"cohort\"");
+  g_assert_null(strstr(said, "\"next_step\": \"assess\""));
+  g_autoptr(Run) named = run_json(sandbox, 0, "cohort", "import", "sim", table, "--model",
+                                  "simulated-cnn", "--replace", NULL);
+  g_autoptr(Run) then = run_json(sandbox, 0, "export", then_out, "--cohort", "sim", NULL);
+  g_assert_true(g_file_get_contents(then_out, &after, NULL, NULL));
+  g_assert_null(strstr(after, "\"next_step\": \"cohort\""));
+  g_autoptr(Run) assessed = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  /* Other rows are another cohort, whatever its model. */
+  g_autofree char *text = NULL, *less = sandbox_path(sandbox, "less.csv");
+  g_assert_true(g_file_get_contents(table, &text, NULL, NULL));
+  *strrchr(g_strchomp(text), '\n') = '\0';
+  g_assert_true(g_file_set_contents(less, text, -1, NULL));
+  g_autoptr(Run) other =
+      run_json(sandbox, 1, "cohort", "import", "sim", less, "--model", "m", "--replace", NULL);
+  assert_says(other->err, "1 selector,");
+  g_autoptr(Run) verify = run_json(sandbox, 0, "verify", NULL);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/cohort/refused", test_faulty_tables_are_refused_and_change_nothing);
   g_test_add_func("/commands/cohort/counted", test_all_faulty_rows_are_counted);
   g_test_add_func("/commands/cohort/ways", test_ways_of_writing_give_one_digest);
+  g_test_add_func("/commands/cohort/named", test_a_cohort_is_given_the_name_of_its_model);
   g_test_add_func("/commands/cohort/list", test_list_prints_what_the_contract_says);
   g_test_add_func("/commands/cohort/round-trip", test_export_imports_back);
   g_test_add_func("/commands/cohort/attach", test_attach_joins_by_key);

@@ -1538,15 +1538,17 @@ def the_action_of_a_card_leads_to_another_state():
     offers("Not tuned: no threshold yet", "Choose a coverage…")
     app.wait_text("Selector s has no threshold")
     assert next_step() == "tune"
+    for name in ("Agree", "Disagree"):  # nothing was decided
+        assert not app.find("push button", name).sensitive(), name
+    assert app.find("push button", "Comment").sensitive()
+    app.keys("a", "Return")
+    app.wait_text("Nothing was decided about this scan yet")
+    assert not sqlite3.connect(workspace).execute("SELECT 1 FROM review").fetchall()
     app.do("push button", "Choose a coverage…")
-
-    def is_asked():  # the page evaluates anew what `demur export` beside it changed in the log; until then it takes nothing
-        if any("Why this coverage?" in t for t in app.texts()):
-            return True
-        app.activate("win.coverage", "1.0")
-        app.activate("win.use-coverage")
-        return False
-    wait_for(is_asked, "the question for a reason")
+    app.activate("win.coverage", "1.0")  # kept, where the page still evaluates
+    wait_for(lambda: any(re.search(r"accepts ([\d,]+) of \1 scans", t) for t in app.texts()), "the coverage that was asked for")
+    app.activate("win.use-coverage")
+    app.wait_text("Why this coverage?")
     app.type("all of them")
     app.keys("Return")
     app.wait_text("The threshold and your reason are kept.")
@@ -1629,9 +1631,22 @@ def siblings_of_a_changed_threshold():
     app.activate("win.reload")
     app.wait_text("No case is open")
     assert shows_no_risk(app)
-    demur(workspace, "cohort", "import", "small", whole, "--model", "simulated-cnn")
+    # First without a word of its model: the selector can't read it, and the card says what leads on.
+    demur(workspace, "cohort", "import", "small", whole)
     app.activate("win.reload")
     open_scan(app, one["scan_id"])
+    app.wait_text("Out of date: import the cohort again")
+    app.wait_text("the cohort was replaced")
+    assert shows_no_risk(app)
+    assert exported(workspace, one["scan_id"], "--cohort", "small")["next_step"] == "cohort"
+    app.do("push button", "Import the cohort again…")
+    app.choose("Import scores, a cohort or a selector", whole)
+    choice = wait_for(lambda: app.find("check box", contains="Replace what is here"), "the choice to replace")
+    Keys(app, None).press(choice.name, "Import a file")
+    wait_for(lambda: app.find("check box", contains="Replace what is here").has_state(4), "the choice to be taken")
+    app.do("push button", "Import")
+    app.wait_text("Cohort small is kept")
+    app.activate("win.page", "'patient'")
     has_ended("the cohort was replaced")
     holds_again()
     app.quit()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tasks/review.h"
 
 /* A table of n scans with nothing set. */
 static DemurScanTable *
@@ -105,7 +106,7 @@ each_state_offers_what_leads_on(void) {
   table->scans[0].shown = DEMUR_SHOWN_OUT_OF_DATE;
   table->scans[0].waits = FALSE;
   for (guint c = 0; c < DEMUR_N_OUTDATED; c++) {
-    if (1u << c == DEMUR_OUTDATED_CONFLICT)
+    if (1u << c == DEMUR_OUTDATED_CONFLICT || 1u << c == DEMUR_OUTDATED_MODEL)
       continue;
     table->scans[0].outdated = (DemurOutdated)(1u << c);
     table->selectors = (char **)names;
@@ -113,7 +114,41 @@ each_state_offers_what_leads_on(void) {
     table->selectors = (char **)none;
     g_assert_cmpint(demur_scan_remedy(table, table->scans), ==, DEMUR_REMEDY_TRAIN);
   }
+  /* But a cohort under another model's name comes again first: by no selector it can be assessed. */
+  table->scans[0].outdated = (DemurOutdated)(DEMUR_OUTDATED_COHORT | DEMUR_OUTDATED_MODEL);
+  g_assert_cmpint(demur_scan_remedy(table, table->scans), ==, DEMUR_REMEDY_COHORT);
   table->selectors = NULL;
+}
+
+/* Right value: somebody can agree with what was decided, and with nothing else. */
+static void
+an_opinion_is_of_a_decision(void) {
+  static const struct {
+    DemurShown shown;
+    gint64 verdict;
+    DemurOutdated outdated;
+    DemurReviewBar agree, comment;
+  } rows[] = {
+      {DEMUR_SHOWN_ACCEPTED, 1, DEMUR_CURRENT, DEMUR_REVIEW_POSSIBLE, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_RED_FLAG, 1, DEMUR_CURRENT, DEMUR_REVIEW_POSSIBLE, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_NOT_ELIGIBLE, 1, DEMUR_CURRENT, DEMUR_REVIEW_POSSIBLE, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_NO_SCORE, 1, DEMUR_CURRENT, DEMUR_REVIEW_NO_DECISION, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_NOT_TUNED, 1, DEMUR_CURRENT, DEMUR_REVIEW_NO_DECISION, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_FAILED, 1, DEMUR_CURRENT, DEMUR_REVIEW_NO_DECISION, DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_OUT_OF_DATE, 1, DEMUR_OUTDATED_SCORE, DEMUR_REVIEW_OUT_OF_DATE,
+       DEMUR_REVIEW_POSSIBLE},
+      {DEMUR_SHOWN_NOT_ELIGIBLE, 0, DEMUR_CURRENT, DEMUR_REVIEW_NO_VERDICT,
+       DEMUR_REVIEW_NO_VERDICT},
+      {DEMUR_SHOWN_NOT_ASSESSED, 0, DEMUR_CURRENT, DEMUR_REVIEW_NO_VERDICT,
+       DEMUR_REVIEW_NO_VERDICT},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const DemurScan scan = {
+        .shown = rows[i].shown, .verdict_id = rows[i].verdict, .outdated = rows[i].outdated};
+    g_assert_cmpint(demur_task_review_bar(&scan, DEMUR_REVIEW_AGREE), ==, rows[i].agree);
+    g_assert_cmpint(demur_task_review_bar(&scan, DEMUR_REVIEW_DISAGREE), ==, rows[i].agree);
+    g_assert_cmpint(demur_task_review_bar(&scan, DEMUR_REVIEW_COMMENT), ==, rows[i].comment);
+  }
 }
 
 static void
@@ -336,6 +371,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/worklist/each-state-offers-what-leads-on", each_state_offers_what_leads_on);
+  g_test_add_func("/ui/worklist/an-opinion-is-of-a-decision", an_opinion_is_of_a_decision);
   g_test_add_func("/ui/worklist/filters-meet-and-chips-count-what-the-others-let-through",
                   filters_meet_and_chips_count_what_the_others_let_through);
   g_test_add_func("/ui/worklist/held-rows-follow-their-place", held_rows_follow_their_place);

@@ -186,9 +186,14 @@ an_outdated_verdict_says_why_and_what_to_do(void) {
     g_autofree char *both = demur_words_outdated_first((DemurOutdated)with, NULL);
     g_auto(GStrv) cause = demur_words_causes((DemurOutdated)why, NULL);
     const gboolean waits = why == DEMUR_OUTDATED_CONFLICT;
-    g_assert_true(g_str_has_prefix(first, waits ? "resolve: " : "assess again: "));
+    const gboolean again = why == DEMUR_OUTDATED_MODEL;
+    g_assert_true(g_str_has_prefix(first, waits   ? "resolve: "
+                                          : again ? "import again: "
+                                                  : "assess again: "));
     g_assert_nonnull(strstr(first, cause[0]));
-    g_assert_nonnull(strstr(whole, waits ? "`demur dicom resolve`" : "Assess again"));
+    g_assert_nonnull(strstr(whole, waits   ? "`demur dicom resolve`"
+                                   : again ? "--model M --replace"
+                                           : "Assess again"));
     g_assert_true(g_str_has_prefix(both, "resolve: SAFETY"));
     g_assert_cmpint(demur_outdated_remedy((DemurOutdated)with), ==, DEMUR_REMEDY_RESOLVE);
   }
