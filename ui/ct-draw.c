@@ -4,13 +4,16 @@
 static const GdkRGBA ink = {0.93f, 0.93f, 0.93f, 1}, dark = {0, 0, 0, 0.85f},
                      caution = {0.95f, 0.71f, 0.30f, 1};
 
+#define LETTER_SIZE 15
+#define MOST_LINES 3 /* of one that is too wide */
+
 /* Text with a dark edge, so that it reads on white bone too. x, y: 0 left or top, 0.5, 1. */
-/* size: at the usual size of text, with which it grows. */
-static void
+/* size: at the usual size of text, with which it grows. Its height. */
+static int
 draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, double y,
           double horizontal, double vertical, int size, const GdkRGBA *colour) {
   if (text == NULL || *text == '\0')
-    return;
+    return 0;
   g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(view), text);
   PangoFontDescription *font = pango_font_description_from_string("Inter, DejaVu Sans");
   pango_font_description_set_absolute_size(font, size * demur_shown_text_scale(GTK_WIDGET(view)) *
@@ -19,12 +22,15 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
   pango_font_description_free(font);
   pango_layout_set_alignment(layout, horizontal > 0.7 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
   const int whole = gtk_widget_get_width(GTK_WIDGET(view));
-  /* What stands in a corner leaves the other one its half. */
-  const int room = horizontal == 0.5 ? whole - 24 : whole / 2 - 16;
+  /* What stands in a corner leaves the other one its half, and the middle the letter of its side. */
+  const int letter = (int)(LETTER_SIZE * demur_shown_text_scale(GTK_WIDGET(view)));
+  const int room = horizontal == 0.5 ? whole - 24 : whole / 2 - 16 - letter;
   int width, height;
   pango_layout_get_pixel_size(layout, &width, &height);
   if (width > room && room > 40) {
     pango_layout_set_width(layout, room * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_height(layout, -MOST_LINES);
     pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
     pango_layout_get_pixel_size(layout, &width, &height);
   }
@@ -40,6 +46,7 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     gtk_snapshot_append_layout(snapshot, layout, last ? colour : &dark);
     gtk_snapshot_restore(snapshot);
   }
+  return height;
 }
 
 /* A scale bar of a round length near a fifth of the width. */
@@ -192,14 +199,15 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   g_autofree char *window = demur_ct_view_window_text(view);
   g_autofree char *pointer = demur_ct_view_pointer_text(view);
   g_autofree char *bottom = g_strjoin("\n", slice, window, pointer, NULL);
-  draw_text(view, snapshot, view->top_left, 12, 10, 0, 0, 12, &ink);
-  draw_text(view, snapshot, view->top_right, W - 12, 10, 1, 0, 12, &ink);
+  const int on_the_left = draw_text(view, snapshot, view->top_left, 12, 10, 0, 0, 12, &ink),
+            on_the_right = draw_text(view, snapshot, view->top_right, W - 12, 10, 1, 0, 12, &ink);
   draw_text(view, snapshot, bottom, 12, H - 10, 0, 1, 12, &ink);
-  draw_text(view, snapshot, view->left, 10, H / 2, 0, 0.5, 15, &ink);
-  draw_text(view, snapshot, view->right, W - 10, H / 2, 1, 0.5, 15, &ink);
-  draw_text(view, snapshot, view->up, W / 2, 8, 0.5, 0, 15, &ink);
-  draw_text(view, snapshot, view->down, W / 2, H - 8, 0.5, 1, 15, &ink);
+  draw_text(view, snapshot, view->left, 10, H / 2, 0, 0.5, LETTER_SIZE, &ink);
+  draw_text(view, snapshot, view->right, W - 10, H / 2, 1, 0.5, LETTER_SIZE, &ink);
+  draw_text(view, snapshot, view->up, W / 2, 8, 0.5, 0, LETTER_SIZE, &ink);
+  draw_text(view, snapshot, view->down, W / 2, H - 8, 0.5, 1, LETTER_SIZE, &ink);
   draw_scale(view, snapshot, W, H);
   const char *warning = view->sentence != NULL ? view->sentence : view->warning;
-  draw_text(view, snapshot, warning, W / 2, 74, 0.5, 0, 13, &caution);
+  draw_text(view, snapshot, warning, W / 2, fmax(74, 18 + MAX(on_the_left, on_the_right)), 0.5, 0,
+            13, &caution);
 }

@@ -12,9 +12,10 @@
 #include "ui/wrap-layout.h"
 
 #define N_CHIPS 10
-/* Widths in pixels are of a text of 10 points (scaled). */
+/* Widths in pixels are of the usual size of text (scaled). */
 #define LESS_WIDE 1400 /* below, the site gives way to the reason */
 #define NARROW 1200    /* and below, the name */
+#define VERDICT_WIDTH 116
 #define SCANNER_WIDE 232
 #define SCANNER_NARROW 170
 #define SCANNER_LEAST 96
@@ -22,7 +23,7 @@
 #define NAME_WIDTH 150
 #define SITE_WIDTH 104
 #define RISK_NARROW 124
-#define REASON_LEAST 150
+#define REASON_LEAST 100
 #define RISK_CHARS 9
 #define CELL_PADDING 9 /* of style.css */
 /* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
@@ -286,19 +287,9 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
   g_object_unref(list);
 }
 
-/* How much larger than 10 points the reader's text is; never below 1. */
-static double
-text_scale(DemurWorklistPage *page) {
-  const PangoFontDescription *font =
-      pango_context_get_font_description(gtk_widget_get_pango_context(GTK_WIDGET(page->view)));
-  const double size = (double)pango_font_description_get_size(font) / PANGO_SCALE;
-  const double points = pango_font_description_get_size_is_absolute(font) ? size * 72 / 96 : size;
-  return fmax(1, points / 10);
-}
-
 static int
 scaled(DemurWorklistPage *page, int width) {
-  return (int)round(width * text_scale(page));
+  return (int)round(width * demur_shown_text_scale(GTK_WIDGET(page->view)));
 }
 
 /* GTK 4.8 counts the width of a hidden column where it places cells from right to left, but not where
@@ -344,7 +335,9 @@ update_reason_width(DemurWorklistPage *page) {
   if (page->fold > 0 && left < least) {
     const int scanner = gtk_column_view_column_get_fixed_width(page->scanner_column),
               given = CLAMP(least - left, 0, scanner - scaled(page, SCANNER_LEAST));
+    gtk_column_view_column_set_title(page->scanner_column, _("Scanner · kernel"));
     gtk_column_view_column_set_fixed_width(page->scanner_column, scanner - given);
+    gtk_column_view_column_set_title(page->scanner_column, _("Scanner"));
   }
   gtk_column_view_column_set_fixed_width(page->reason_column,
                                          page->fold > 0 ? MAX(left, least) : -1);
@@ -361,7 +354,8 @@ on_width_idle(gpointer data) {
 
 static void
 on_width(DemurWorklistPage *page) {
-  const double width = gtk_adjustment_get_page_size(page->across) / text_scale(page);
+  const double width =
+      gtk_adjustment_get_page_size(page->across) / demur_shown_text_scale(GTK_WIDGET(page->view));
   const guint fold = width < NARROW ? 2 : width < LESS_WIDE ? 1 : 0;
   if ((fold > 0 || page->fold > 0) && page->width_idle == 0)
     page->width_idle = g_idle_add(on_width_idle, page);
@@ -760,7 +754,9 @@ demur_worklist_page_new(DemurSession *session) {
   gtk_single_selection_set_can_unselect(page->selection, TRUE);
   gtk_column_view_set_model(page->view, GTK_SELECTION_MODEL(page->selection));
   g_object_unref(page->selection); /* the view has it */
-  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), verdict_width(page, 116), FALSE);
+  GtkColumnViewColumn *verdict =
+      add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), VERDICT_WIDTH, FALSE);
+  gtk_column_view_column_set_fixed_width(verdict, verdict_width(page, scaled(page, VERDICT_WIDTH)));
   add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
   demur_shown_name_set(gtk_widget_get_first_child(GTK_WIDGET(page->view)), _("Headings"));
   page->across = gtk_scrollable_get_hadjustment(GTK_SCROLLABLE(page->view));
