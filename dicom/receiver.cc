@@ -672,6 +672,7 @@ private:
 struct Study {
   std::set<pid_t> open; // associations that stored objects of it
   bool broken = false, waits = false;
+  bool unmarked = false; // complete, and the disk took no mark that it is being read
   gint64 quiet_since = 0;
 };
 
@@ -722,6 +723,13 @@ public:
 
   size_t n_missing() const {
     return missing_.size() + n_unnamed_;
+  }
+
+  size_t n_unread() const {
+    size_t n = 0;
+    for (const auto &[folder, study] : studies_)
+      n += study.waits && (study.broken || study.unmarked) ? 1 : 0;
+    return n;
   }
 
 private:
@@ -807,6 +815,16 @@ private:
                         receiver_.data);
   }
 
+  // Until the disk takes a mark; said once.
+  void put_off(Study &study) {
+    study.quiet_since = g_get_monotonic_time();
+    if (!study.unmarked && receiver_.problem != nullptr)
+      receiver_.problem("a study that came whole is not read while the journal can't be written: "
+                        "make room",
+                        receiver_.data);
+    study.unmarked = true;
+  }
+
   // Tells the studies that are complete; false where the server is to end.
   bool settle() {
     const gint64 now = g_get_monotonic_time();
@@ -821,9 +839,10 @@ private:
     std::vector<const char *> marked;
     for (const char *folder : folders) {
       if (!set_mark(folder, mark_reading)) {
-        studies_[folder].quiet_since = now;
+        put_off(studies_[folder]);
         continue;
       }
+      studies_[folder].unmarked = false;
       clear_mark(folder, mark_new);
       marked.push_back(folder);
     }
@@ -877,7 +896,7 @@ open_port(const DemurReceiver &receiver) {
 }
 
 gboolean
-serve(const DemurReceiver &receiver, Shared &shared, size_t &n_missing,
+serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
       const DemurProgress *progress, GError **error) {
   const int socket = open_port(receiver);
   if (socket < 0) {
@@ -904,7 +923,8 @@ serve(const DemurReceiver &receiver, Shared &shared, size_t &n_missing,
   if (good && receiver.listening != nullptr)
     receiver.listening(receiver.data);
   good = good && keeper.run(ends[0]);
-  n_missing = keeper.n_missing();
+  received.n_missing = keeper.n_missing();
+  received.n_unread = keeper.n_unread();
   if (listener > 0) {
     kill(listener, SIGTERM);
     while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
@@ -925,11 +945,13 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
   if (memory == MAP_FAILED)
     return demur_network_fail(error, N_("the server can't start"), g_strerror(errno));
   auto *shared = static_cast<Shared *>(memory);
-  size_t n_missing = 0;
-  const gboolean served = serve(receiver, *shared, n_missing, progress, error);
-  received =
-      DemurReceived{shared->n_associations, shared->n_refused, shared->n_broken, shared->n_received,
-                    shared->n_rejected,     shared->n_known,   n_missing};
+  const gboolean served = serve(receiver, *shared, received, progress, error);
+  received.n_associations = shared->n_associations;
+  received.n_refused = shared->n_refused;
+  received.n_broken = shared->n_broken;
+  received.n_received = shared->n_received;
+  received.n_rejected = shared->n_rejected;
+  received.n_known = shared->n_known;
   munmap(memory, sizeof(Shared));
   return served;
 }

@@ -61,6 +61,9 @@ typedef struct {
   size_t n_associations, n_refused, n_broken;
   size_t n_received, n_rejected, n_known; /* known: the same object again */
   size_t n_missing; /* of the rejected: could not be kept here, and were not sent again since */
+  size_t
+      n_unread; /* studies that are kept and wait: their association broke off and they were not sent
+                     * again, or the journal takes no mark */
 } DemurReceived;
 
 /* Serves until settled ends it or progress is cancelled, both of which are a good end; associations

@@ -17,6 +17,12 @@
 #define MAX_DIRECTORY_BYTES (14u << 20)
 #define INNER_TIMES 4 /* by which an archive within may have been packed */
 
+/* What an archive may still cost, those within it too. */
+typedef struct {
+  guint64 bytes;   /* unpacked */
+  guint64 n_small; /* entries */
+} Room;
+
 struct DemurZip {
   int fd; /* -1: bytes */
   GBytes *bytes;
@@ -220,19 +226,38 @@ index_names(DemurZip *zip) {
   }
 }
 
-/* Marks what is beyond *room, which the others use up. */
+/* Takes the small entries off the room; FALSE with error where there are more. */
+static gboolean
+check_small(const DemurZip *zip, Room *room, GError **error) {
+  guint n = 0;
+  for (guint i = 0; i < zip->entries->len; i++)
+    if (g_array_index(zip->entries, DemurZipEntry, i).compressed_size < DEMUR_ZIP_SMALL_BYTES)
+      n++;
+  if (n > room->n_small) {
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "the archive has %u entries that are packed to less than %d bytes, more than %u "
+        "at its size: unpack it first if that is meant",
+        n, DEMUR_ZIP_SMALL_BYTES, (guint)room->n_small);
+    return FALSE;
+  }
+  room->n_small -= n;
+  return TRUE;
+}
+
+/* Marks what is beyond the room, which the others use up. */
 static void
-mark_beyond(DemurZip *zip, guint64 *room) {
+mark_beyond(DemurZip *zip, Room *room) {
   for (guint i = 0; i < zip->entries->len; i++) {
     DemurZipEntry *entry = &g_array_index(zip->entries, DemurZipEntry, i);
-    entry->beyond = entry->size > *room;
-    *room -= entry->beyond ? 0 : entry->size;
+    entry->beyond = entry->size > room->bytes;
+    room->bytes -= entry->beyond ? 0 : entry->size;
   }
 }
 
 /* Reads the directory of an archive whose bytes can be had. */
 static gboolean
-read_directory(DemurZip *zip, guint64 *room, GError **error) {
+read_directory(DemurZip *zip, Room *room, GError **error) {
   guint64 offset, length, n;
   if (!find_directory(zip, &offset, &length, &n, error))
     return FALSE;
@@ -247,7 +272,7 @@ read_directory(DemurZip *zip, guint64 *room, GError **error) {
     if (entry.name != NULL)
       g_array_append_val(zip->entries, entry);
   }
-  if (!check_overlaps(zip, offset, error))
+  if (!check_overlaps(zip, offset, error) || !check_small(zip, room, error))
     return FALSE;
   mark_beyond(zip, room);
   return TRUE;
@@ -266,7 +291,7 @@ zip_new(void) {
 
 /* The archive that the entry is; NULL where it is none, or can't be read as one. */
 static DemurZip *
-open_inner(const DemurZip *zip, const DemurZipEntry *entry, guint64 *room) {
+open_inner(const DemurZip *zip, const DemurZipEntry *entry, Room *room) {
   g_autofree char *lower = g_ascii_strdown(entry->name, -1);
   if (!g_str_has_suffix(lower, ".zip") || entry->beyond ||
       entry->size / INNER_TIMES > entry->compressed_size)
@@ -284,7 +309,7 @@ open_inner(const DemurZip *zip, const DemurZipEntry *entry, guint64 *room) {
 
 /* Replaces each entry that is an archive by what is in it. */
 static void
-unfold_inner(DemurZip *zip, guint64 *room) {
+unfold_inner(DemurZip *zip, Room *room) {
   const guint n = zip->entries->len;
   GArray *unfolded = g_array_new(FALSE, TRUE, sizeof(DemurZipEntry));
   g_array_set_clear_func(unfolded, clear_entry);
@@ -319,7 +344,8 @@ demur_zip_open(const char *path, GError **error) {
     return NULL;
   }
   zip->size = (guint64)status.st_size;
-  guint64 room = DEMUR_ZIP_FREE_BYTES + DEMUR_ZIP_TIMES * zip->size;
+  Room room = {DEMUR_ZIP_FREE_BYTES + DEMUR_ZIP_TIMES * zip->size,
+               DEMUR_ZIP_FREE_SMALL + zip->size / DEMUR_ZIP_SMALL_BYTES};
   if (!read_directory(zip, &room, error))
     return NULL;
   unfold_inner(zip, &room);

@@ -6,7 +6,11 @@
  *
  * Archives within an archive are opened too, one deep: their entries are "inner.zip!/entry". They
  * are kept in memory, and refused where they are packed more than 4 to 1. Entries of one name get
- * names of their own: "entry (2)". */
+ * names of their own: "entry (2)".
+ *
+ * Each entry costs time and memory of its own, however little it holds. An archive with more than
+ * DEMUR_ZIP_FREE_SMALL entries that are packed to less than DEMUR_ZIP_SMALL_BYTES, and one more for
+ * each so many bytes of it, is refused whole: no slice of a body packs so well. */
 #pragma once
 
 #include "dicom/elements.h"
@@ -17,6 +21,8 @@ G_BEGIN_DECLS
 #define DEMUR_ZIP_MAX_ENTRY_BYTES (G_GUINT64_CONSTANT(2) << 30)
 #define DEMUR_ZIP_FREE_BYTES (G_GUINT64_CONSTANT(64) << 20)
 #define DEMUR_ZIP_TIMES 32
+#define DEMUR_ZIP_SMALL_BYTES 8192
+#define DEMUR_ZIP_FREE_SMALL 3000
 #define DEMUR_ZIP_MAX_RATIO 1100 /* DEFLATE cannot do better than 1,032 to 1 */
 
 typedef struct DemurZip DemurZip;

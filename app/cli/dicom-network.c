@@ -524,7 +524,9 @@ on_settled(const char *const *folders, gpointer data) {
     if (receiving->error == NULL)
       receiving->error = g_steal_pointer(&error);
   }
-  if (receiving->once)
+  /* A folder that an earlier receiver made, and could put nothing into, is no study. */
+  const gboolean read = intake != NULL && intake->records->len + intake->import->skipped->len > 0;
+  if (receiving->once && (unread || read))
     return DEMUR_SETTLED_END;
   /* Locked, full, not there: what was acknowledged stays to be read. */
   return unread ? DEMUR_SETTLED_AGAIN : DEMUR_SETTLED_DONE;
@@ -541,6 +543,7 @@ print_received(DemurContext *context, Receiving *receiving, const DemurReceived 
   demur_json_int(json, "n_known", (gint64)received->n_known);
   demur_json_int(json, "n_rejected", (gint64)received->n_rejected);
   demur_json_int(json, "n_missing", (gint64)received->n_missing);
+  demur_json_int(json, "n_unread", (gint64)received->n_unread);
   demur_json_begin_array(json, "problems");
   for (guint i = 0; i < receiving->problems->len; i++)
     demur_json_string(json, NULL, receiving->problems->pdata[i]);
@@ -643,5 +646,10 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
                     "objects that could not be kept and were not sent again: %zu; make room, and "
                     "have them sent",
                     received.n_missing);
-  return received.n_missing == 0;
+  else if (received.n_unread > 0)
+    demur_error_set(error, DEMUR_ERROR_OUTPUT,
+                    "studies that are kept and were not read: %zu; start it again where there is "
+                    "room, and have what broke off sent again",
+                    received.n_unread);
+  return received.n_missing == 0 && received.n_unread == 0;
 }

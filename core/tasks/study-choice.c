@@ -22,16 +22,22 @@ kept(DemurReasonKind kind, const char *series, const char *text) {
   return demur_reason_kept(reason);
 }
 
-/* What the choice needs of a record; the facts hold the kernel's class and the series number. */
+/* What tells the study that a record belongs to. */
+static DemurCandidate
+member_of(const DemurSeriesRecord *record) {
+  return (DemurCandidate){.scan_id = record->scan_id,
+                          .study_uid = record->study_uid,
+                          .person = demur_series_person(record),
+                          .eligible = record->eligible && record->conflict == NULL,
+                          .thickness_mm = record->thickness_mm,
+                          .n_slices = record->n_slices,
+                          .series_number = DEMUR_NO_NUMBER};
+}
+
+/* What the choice between several needs; the facts hold the kernel's class and the series number. */
 static DemurCandidate
 candidate_of(const DemurSeriesRecord *record) {
-  DemurCandidate candidate = {.scan_id = record->scan_id,
-                              .study_uid = record->study_uid,
-                              .person = demur_series_person(record),
-                              .eligible = record->eligible && record->conflict == NULL,
-                              .thickness_mm = record->thickness_mm,
-                              .n_slices = record->n_slices,
-                              .series_number = DEMUR_NO_NUMBER};
+  DemurCandidate candidate = member_of(record);
   g_autoptr(JsonNode) node = demur_json_parse(record->facts_json);
   JsonObject *facts =
       node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
@@ -77,8 +83,7 @@ demur_study_chosen_beside(const GPtrArray *all, const DemurSeriesRecord *record)
   g_autofree guint *studies = g_new0(guint, all->len + 1);
   for (guint i = 0; i <= all->len; i++) {
     const DemurSeriesRecord *one = i < all->len ? all->pdata[i] : record;
-    candidates[i] = (DemurCandidate){
-        .scan_id = one->scan_id, .study_uid = one->study_uid, .person = demur_series_person(one)};
+    candidates[i] = member_of(one);
   }
   demur_eligibility_studies(candidates, all->len + 1, studies);
   for (guint i = 0; i < all->len; i++) {
@@ -139,7 +144,7 @@ choose_in_study(DemurWorkspace *workspace, const Study *study, GError **error) {
   const guint n = study->now->len;
   g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, n);
   for (guint i = 0; i < n; i++)
-    candidates[i] = candidate_of(study->now->pdata[i]);
+    candidates[i] = n > 1 ? candidate_of(study->now->pdata[i]) : member_of(study->now->pdata[i]);
   demur_eligibility_choose(candidates, n);
   const char *holder = NULL;
   g_autofree char *why = NULL;
@@ -231,7 +236,7 @@ choose_study(DemurWorkspace *workspace, const char *key, const GPtrArray *before
   g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, MAX(all->len, 1));
   g_autofree guint *studies = g_new0(guint, MAX(all->len, 1));
   for (guint i = 0; i < all->len; i++)
-    candidates[i] = candidate_of(all->pdata[i]);
+    candidates[i] = member_of(all->pdata[i]);
   demur_eligibility_studies(candidates, all->len, studies);
   for (guint i = 0; i < n_now; i++) {
     gboolean is_first = TRUE;

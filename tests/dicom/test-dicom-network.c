@@ -135,10 +135,9 @@ send_and_die(guint port, char **paths) {
 
 static char *program;
 
+/* Sends the half of a study, and waits until the server has seen that the rest does not come. */
 static void
-test_half_a_study_waits_for_the_rest(void) {
-  g_autoptr(FixturePlace) place = fixture_place_new(20);
-  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+send_half(FixtureServer *server, const FixturePlace *place) {
   g_autoptr(GPtrArray) argv = g_ptr_array_new();
   g_autofree char *port = g_strdup_printf("%u", server->receiver.port);
   g_ptr_array_add(argv, program);
@@ -154,12 +153,32 @@ test_half_a_study_waits_for_the_rest(void) {
   g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   fixture_wait(server, server->problems, 1);
   g_assert_nonnull(strstr(server->problems->pdata[0], "broke off"));
+}
+
+/* It is kept, and told at the end: a receiver that ends so has not done what it was there for. */
+static void
+test_half_a_study_is_told_to_be_unread(void) {
+  g_autoptr(FixturePlace) place = fixture_place_new(20);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  send_half(server, place);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_unread, ==, 1);
+  g_assert_cmpuint(server->settled->len, ==, 0);
+  fixture_server_free(server);
+}
+
+static void
+test_half_a_study_waits_for_the_rest(void) {
+  g_autoptr(FixturePlace) place = fixture_place_new(20);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  send_half(server, place);
   /* The whole study settles what the half did not. */
   g_autoptr(DemurSending) sending = send_all(server, place->paths);
   g_assert_cmpuint(sending->n_sent, ==, 20);
   fixture_wait(server, server->settled, 1);
   fixture_server_stop(server);
   g_assert_cmpuint(server->received.n_broken, ==, 1);
+  g_assert_cmpuint(server->received.n_unread, ==, 0);
   g_assert_cmpuint(server->settled->len, ==, 1);
   g_assert_cmpuint(server->received.n_received, ==, 20);
   g_assert_cmpuint(server->received.n_known, >=, 10);
@@ -464,6 +483,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/network/objects-arrive-as-sent", test_objects_arrive_as_sent);
   g_test_add_func("/dicom/network/half-a-study-waits-for-the-rest",
                   test_half_a_study_waits_for_the_rest);
+  g_test_add_func("/dicom/network/half-a-study-is-told-to-be-unread",
+                  test_half_a_study_is_told_to_be_unread);
   g_test_add_func("/dicom/network/a-peer-that-hangs-up-is-an-error",
                   test_a_peer_that_hangs_up_is_an_error);
   g_test_add_func("/dicom/network/what-is-no-dicom-is-not-sent", test_what_is_no_dicom_is_not_sent);

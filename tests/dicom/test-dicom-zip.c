@@ -387,6 +387,67 @@ test_what_unpacks_to_too_much_is_refused(void) {
   fixture_remove(folder);
 }
 
+/* An archive of n_small entries of no use and n_large of DEMUR_ZIP_SMALL_BYTES, in folder. */
+static void
+save_many(const char *folder, guint n_small, guint n_large) {
+  static const guint8 nothing[DEMUR_ZIP_SMALL_BYTES];
+  Archive archive = archive_new();
+  for (guint k = 0; k < n_small + n_large; k++) {
+    g_autofree char *name = g_strdup_printf("%u", k);
+    archive_add(&archive, name, nothing, k < n_small ? 4 : sizeof nothing, FALSE, 0, 0, 0);
+  }
+  archive_save(&archive, folder, "many.zip");
+}
+
+/* An entry costs what it is read and kept by, however little it holds: an archive may have so many small
+ * ones as it is large, and some. */
+static void
+test_more_small_entries_than_an_archive_of_its_size_has_are_refused(void) {
+  static const struct {
+    guint n_small, n_large;
+    gboolean is_read;
+  } rows[] = {{3000, 0, TRUE}, {3100, 0, FALSE}, {3100, 100, TRUE}, {60000, 0, FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *folder = fixture_folder();
+    g_autofree char *path = g_build_filename(folder, "many.zip", NULL);
+    save_many(folder, rows[i].n_small, rows[i].n_large);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurZip) zip = demur_zip_open(path, &error);
+    g_assert_cmpint(zip != NULL, ==, rows[i].is_read);
+    if (zip == NULL)
+      g_assert_nonnull(strstr(error->message, "unpack it first"));
+    fixture_remove(folder);
+  }
+  g_autofree char *folder = fixture_folder();
+  save_many(folder, 4000, 0);
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  g_assert_nonnull(strstr(fixture_skipped(import, "many.zip")->reason, "4000 entries"));
+  g_assert_cmpuint(import->skipped->len, ==, 1);
+  fixture_remove(folder);
+}
+
+/* An archive within takes of the same room. */
+static void
+test_small_entries_of_archives_within_are_counted(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "many.zip", NULL), *inner = NULL;
+  gsize length;
+  save_many(folder, 2000, 0);
+  g_assert_true(g_file_get_contents(path, &inner, &length, NULL));
+  Archive outer = archive_new();
+  for (guint k = 0; k < 3; k++) {
+    g_autofree char *name = g_strdup_printf("%u.zip", k);
+    archive_add(&outer, name, inner, length, FALSE, 0, 0, 0);
+  }
+  archive_save(&outer, folder, "outer.zip");
+  g_autofree char *whole = g_build_filename(folder, "outer.zip", NULL);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurZip) zip = demur_zip_open(whole, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(demur_zip_n_entries(zip), ==, 2000 + 2);
+  fixture_remove(folder);
+}
+
 static void
 test_links_out_of_the_folder_are_told(void) {
   g_autofree char *folder = fixture_folder(), *elsewhere = fixture_folder();
@@ -418,6 +479,8 @@ main(int argc, char **argv) {
   ADD(an_archive_in_an_archive);
   ADD(entries_of_one_name_can_all_be_opened);
   ADD(what_unpacks_to_too_much_is_refused);
+  ADD(more_small_entries_than_an_archive_of_its_size_has_are_refused);
+  ADD(small_entries_of_archives_within_are_counted);
   ADD(links_out_of_the_folder_are_told);
   return g_test_run();
 }

@@ -30,17 +30,28 @@ def imported(demur, folder, path):
         return program.returncode, said.read(200000), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
+CT = b"1.2.840.10008.5.1.4.1.1.2"
+
+
+def element(tag, vr, value):
+    """Of explicit VR."""
+    value = value + (b"\0" if vr == b"UI" else b" ") * (len(value) % 2)
+    head = struct.pack("<HH", *tag) + vr
+    return head + (b"\0\0" + struct.pack("<I", len(value)) if vr in (b"OW", b"OB") else struct.pack("<H", len(value))) + value
+
+
+# One pixel.
+PIXELS = element((0x28, 2), b"US", struct.pack("<H", 1)) + element((0x28, 4), b"CS", b"MONOCHROME2") + \
+    b"".join(element((0x28, word), b"US", struct.pack("<H", value))
+             for word, value in ((0x10, 1), (0x11, 1), (0x100, 16), (0x101, 16), (0x102, 15), (0x103, 0))) + \
+    element((0x7fe0, 0x10), b"OW", b"ab")
+
+
 def image(size):
-    """An explicit VR CT image of zeros, of about that many bytes."""
-    def element(tag, vr, value):
-        value = value + (b"\0" if vr == b"UI" else b" ") * (len(value) % 2)
-        head = struct.pack("<HH", *tag) + vr
-        return head + (b"\0\0" + struct.pack("<I", len(value)) if vr in (b"OW", b"OB") else struct.pack("<H", len(value))) + value
-    meta = element((2, 2), b"UI", b"1.2.840.10008.5.1.4.1.1.2") + element((2, 3), b"UI", b"1.2.3") + \
-        element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
+    """A CT image of zeros, of about that many bytes."""
+    meta = element((2, 2), b"UI", CT) + element((2, 3), b"UI", b"1.2.3") + element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
     return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + \
-        element((8, 0x16), b"UI", b"1.2.840.10008.5.1.4.1.1.2") + element((8, 0x18), b"UI", b"1.2.3") + \
-        element((0x7fe0, 0x10), b"OW", bytes(size))
+        element((8, 0x16), b"UI", CT) + element((8, 0x18), b"UI", b"1.2.3") + element((0x7fe0, 0x10), b"OW", bytes(size))
 
 
 def zip_of(path, entries, method=zipfile.ZIP_DEFLATED):
@@ -115,6 +126,26 @@ def names_that_repeat(folder):
         file.write(body + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0))
 
 
+def many_objects(folder):
+    """Each a readable image of its own."""
+    whole = image(2)
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", whole[:-2] + struct.pack("<H", i)) for i in range(60000)))
+
+
+def as_many_objects_as_may_be(folder):
+    """Each a readable image of a series of its own, which costs most; of so many no archive is refused."""
+    def uid_of(i):
+        meta = element((2, 2), b"UI", CT) + element((2, 3), b"UI", b"1.2.3.%d" % i) + element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
+        return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + element((8, 0x16), b"UI", CT) + \
+            element((8, 0x18), b"UI", b"1.2.3.%d" % i) + element((8, 0x60), b"CS", b"CT") + element((0x20, 0xe), b"UI", b"1.2.4.%d" % i) + \
+            PIXELS
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", uid_of(i)) for i in range(3000)))
+
+
+def names_shown_as_code_points(folder):
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i:06}" + "\u202e" * 55, b"") for i in range(60000)), zipfile.ZIP_STORED)
+
+
 def long_names(folder):
     zip_of(os.path.join(folder, "bomb.zip"), ((f"{i:06}" + "n" * 60000, b"") for i in range(200)), zipfile.ZIP_STORED)
 
@@ -164,7 +195,7 @@ def sparse_file(folder):
 
 
 BOMBS = [many_entries, a_million_entries, alike_and_broken, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat,
-         long_names, nested_folders, many_files, many_links, deflated_image, sparse_file]
+         many_objects, as_many_objects_as_may_be, names_shown_as_code_points, long_names, nested_folders, many_files, many_links, deflated_image, sparse_file]
 
 
 def remove(folder):
