@@ -1,5 +1,5 @@
 /* The windows that a chest CT is looked at with: for the image, its buttons, its keys and the
- * patient's page. */
+ * patient's page. Their one table is resources/ct-presets.inc. */
 #pragma once
 
 #include <glib.h>
@@ -13,10 +13,9 @@ typedef struct {
 } DemurCtPreset;
 
 typedef enum {
-  DEMUR_CT_PRESET_LUNG,
-  DEMUR_CT_PRESET_MEDIASTINUM,
-  DEMUR_CT_PRESET_BONE,
-  DEMUR_CT_PRESET_SOFT_TISSUE,
+#define CT_PRESET(kind, title, brief, whole, width, level) DEMUR_CT_PRESET_##kind,
+#include "resources/ct-presets.inc"
+#undef CT_PRESET
   DEMUR_N_CT_PRESETS,
 } DemurCtPresetKind;
 

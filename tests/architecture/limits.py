@@ -19,6 +19,9 @@ HEAD = re.compile(r"(?m)^[A-Za-z_][\w\s*:<>&]*?\b(\w+)\(((?:[^(){};]|\([^()]*\))
 # clang-format begins a body with a brace at a line's end, and ends it with one in the first column.
 BODY = re.compile(r"^(?!namespace|extern|struct|typedef|static const|enum|union|class)\S.*\) ?(?:const )?\{$|^\s+.*\) \{$")
 
+# One within a class; what is within a function is no member: a statement.
+MEMBER = re.compile(r"^( +)(?!if|for|while|switch|else|do|catch|return|try|case)[A-Za-z_~][\w\s*&:<>,]*\(.*\)[ \w]* \{$")
+
 
 def code_of(text):
     """Without comments, each line in its place."""
@@ -55,6 +58,20 @@ def faults_of(where, text):
                 faults.append(f"{where}:{start}: a function of {number - start} lines: cut it where its steps are")
             start = None
             inside = 0
+    return faults + members_of(where, code)
+
+
+def members_of(where, code):
+    """Functions within a class: from the line that opens one, two columns in, to the brace below its first letter."""
+    faults, start, margin = [], None, ""
+    for number, line in enumerate(code.split("\n"), 1):
+        member = MEMBER.match(line)
+        if start is None and member and line.count("(") == line.count(")") and where.endswith((".cc", ".hh")):
+            start, margin = number, member.group(1)
+        elif start is not None and line == margin + "}":
+            if number - start > MOST_LINES:
+                faults.append(f"{where}:{start}: a function of {number - start} lines: cut it where its steps are")
+            start = None
     return faults
 
 
@@ -62,10 +79,11 @@ def self_test():
     body = "  f();\n" * 101
     for text, expected in ((f"static void\ng(void) {{\n{body}}}\n", "lines"),
                            (f"void\ng(int a,\n  int b) {{\n{body}}}\n", "lines"),
+                           (f"class A {{\n  int g(int x) override {{\n{body}  }}\n}};\n", "lines"),
                            ("void g(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j);\n", "parameters"),
                            ("static int\ng(int a, int b, int c, int d, int e,\n  void (*f)(int, int), int g, int h, int i, int j) {\n}\n",
                             "parameters")):
-        if not any(expected in fault for fault in faults_of("x.c", text)):
+        if not any(expected in fault for fault in faults_of("x.cc", text)):
             sys.exit(f"not found: {text[:80]}")
     fine = "void g(int a, int b, int c, int d, int e, int f, int g, int h, int i, DemurParallel *p, GError **error);\n"
     if faults_of("x.c", fine):
