@@ -27,6 +27,9 @@ for name in "$@"; do
     DEMUR_LONG=1 "$build/tests/unit-evaluation-intervals" &&
       DEMUR_LONG=1 "$build/tests/unit-evaluation-censoring" &&
       DEMUR_LONG=1 "$build/tests/unit-evaluation-better" &&
+      DEMUR_LONG=1 "$build/tests/unit-evaluation-mix" &&
+      DEMUR_LONG=1 "$build/tests/unit-metrics-selective" &&
+      DEMUR_LONG=1 "$build/tests/unit-selector-guarantee" &&
       DEMUR_LONG=1 "$build/tests/unit-selector-measure-guarantee" ;;
   simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
   sites) "$bench/bench-sites" 400 ;;

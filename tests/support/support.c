@@ -56,6 +56,17 @@ demur_test_doubles(JsonArray *array, size_t *n) {
   return values;
 }
 
+size_t
+demur_test_repeats(size_t quick, size_t full) {
+  if (g_getenv("DEMUR_LONG") != NULL)
+    return full;
+#ifdef __SANITIZE_ADDRESS__
+  return MAX(quick / 5, 2);
+#else
+  return quick;
+#endif
+}
+
 gboolean
 demur_test_close(double a, double b, double relative, double absolute) {
   if (isnan(a) || isnan(b))

@@ -20,6 +20,10 @@ JsonParser *demur_test_golden(const char *relative);
 double *demur_test_doubles(JsonArray *array, size_t *n);
 double demur_test_number(JsonNode *node);
 
+/* How often a simulation is repeated: `full` times with DEMUR_LONG set (`check.sh --long`), else
+ * `quick` times; a fifth of that under a sanitizer, which looks at memory and not at frequencies. */
+size_t demur_test_repeats(size_t quick, size_t full);
+
 /* Writes a file anew below a folder, without the waits for the disk that a file worth keeping needs;
  * its path (owned). length -1: NUL-terminated. */
 char *demur_test_write(const char *folder, const char *name, const char *bytes, gssize length);

@@ -80,7 +80,7 @@ run_cohort(size_t k, guint worker, gpointer data) {
 static void
 chance_is_no_difference(void) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
-  const size_t n = full ? 200 : 30;
+  const size_t n = demur_test_repeats(30, 200);
   g_autofree Found *found = g_new0(Found, n);
   g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
   demur_parallel_map(parallel, n, run_cohort, found);

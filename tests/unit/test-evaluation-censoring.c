@@ -133,7 +133,7 @@ run_cohort(size_t k, guint worker, gpointer data) {
 static void
 intervals_hold(gconstpointer deaths) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
-  const size_t n = full ? 400 : 60;
+  const size_t n = demur_test_repeats(60, 400);
   g_autofree guint8 *held = g_new0(guint8, n * N_QUANTITIES);
   Cohorts cohorts = {deaths != NULL, held};
   g_autoptr(DemurParallel) parallel = demur_parallel_new(0);

@@ -1,7 +1,8 @@
 /* Another mix. Right values: by hand for what raking one margin does to shares; for intervals a
  * population whose mix is really the wanted one, drawn large, that the reweighted samples of
  * another mix must hold 95 times in 100; for standard errors the jackknife that rakes anew without
- * each unit, and the textbook's stratified mean. DEMUR_LONG=1: 400 samples in place of 60. */
+ * each unit, and the textbook's stratified mean. DEMUR_LONG=1: 400 samples in place of 40. */
+#include "support/support.h"
 #include "base/error.h"
 #include "evaluation/mix-ratios.h"
 #include "evaluation/mix.h"
@@ -286,7 +287,7 @@ test_standard_errors(void) {
 
 static void
 test_intervals(void) {
-  const size_t n_samples = g_getenv("DEMUR_LONG") != NULL ? 400 : 60;
+  const size_t n_samples = demur_test_repeats(40, 400);
   static const DemurMixValue values[] = {DEMUR_MIX_COVERAGE, DEMUR_MIX_OE_ACCEPTED,
                                          DEMUR_MIX_OUTCOMES, DEMUR_MIX_CALIBRATION};
   Drawn large = draw_scans(N_TRUTH, 0.6, 99, 4);

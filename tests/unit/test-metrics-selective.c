@@ -278,7 +278,7 @@ every_function_matches_the_twin(void) {
   static const double coverages[] = {0.5, 1.0, 0.05, 0.0, 0.9, 0.333, 0.9, 0.7, 0.01, 0.99};
   static const size_t sizes[] = {1, 2, 3, 30, 64, 65, 200, 430};
   for (size_t c = 0; c < G_N_ELEMENTS(sizes); c++)
-    for (guint64 seed = 0; seed < 12; seed++)
+    for (guint64 seed = 0; seed < demur_test_repeats(sizes[c] <= 100 ? 12 : 3, 12); seed++)
       for (size_t min_bin_size = 1; min_bin_size <= 25; min_bin_size += 8) {
         RandomSample s;
         random_sample_init(&s, sizes[c], seed);

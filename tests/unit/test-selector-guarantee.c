@@ -346,8 +346,8 @@ true_risks(const World *world, const DemurRiskPlan *plan, double *worst) {
 }
 
 /* The promise by drawing: the true risk at the threshold that is kept exceeds alpha in at most the
- * .999 quantile of Bin(tunings, delta); a tuning that keeps nothing promises nothing. 200 tunings,
- * 2,000 in the long run (-m slow). alpha and tilt are such that the first steps are sound and the
+ * .999 quantile of Bin(tunings, delta); a tuning that keeps nothing promises nothing. 100 tunings,
+ * 2,000 in the long run. alpha and tilt are such that the first steps are sound and the
  * last are not. */
 static void
 risk_exceeds_alpha_in_at_most_delta_of_the_tunings(void) {
@@ -365,7 +365,7 @@ risk_exceeds_alpha_in_at_most_delta_of_the_tunings(void) {
       {{0.0, 0.0, FALSE}, 0.15, 0.1, 400, FALSE},   /* calibrated, too few to show it */
       {{2.0, 0.0, FALSE}, 0.15, 0.1, 4500, FALSE},
   };
-  const size_t n_tunings = g_test_slow() ? 2000 : 200;
+  const size_t n_tunings = demur_test_repeats(100, 2000);
   enum { N_KEPT = 4000 };
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
     const World *world = &rows[r].world;
