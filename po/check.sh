@@ -23,7 +23,7 @@ while read -r language; do
   fuzzy=$(msgattrib --only-fuzzy "$work/now.po" | grep -c '^msgid' || true)
   if [ "$lacking" -gt 1 ] || [ "$fuzzy" -gt 0 ]; then
     msgattrib --untranslated "$work/now.po"
-    echo "po/$language.po is not complete: build the target pot, merge and translate"
+    echo "po/$language.po is not complete: build the target words, which writes them at its end, and translate"
     exit 1
   fi
 done <po/LINGUAS

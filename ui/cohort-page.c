@@ -23,7 +23,6 @@
 #include "ui/words.h"
 #include "ui/worker.h"
 
-#define N_CHARTS 4
 #define N_SERIES 3
 
 /* Everything the charts read, filled again at each move of the slider. */
@@ -40,6 +39,23 @@ typedef struct {
   DemurHistogramPanel panels[2];
   DemurConfidenceHistogram histogram;
 } Live;
+
+/* The cards of the page, two a line: title, name of their files, and what of Live they show. */
+static const struct {
+  const char *title, *file_name;
+  const DemurChartInterface *interface;
+  size_t data; /* its offset in Live */
+} cards[] = {
+    {N_("Selective calibration error"), "coverage-curve", &demur_coverage_curve_chart,
+     G_STRUCT_OFFSET(Live, curve)},
+    {N_("Rejection by label: share of each label that is refused"), "rejection-by-label",
+     &demur_rejection_chart, G_STRUCT_OFFSET(Live, rejection)},
+    {N_("Reliability of the accepted"), "reliability", &demur_reliability_chart,
+     G_STRUCT_OFFSET(Live, reliability)},
+    {N_("What is shown: risks of the accepted"), "confidence-histogram",
+     &demur_confidence_histogram_chart, G_STRUCT_OFFSET(Live, histogram)},
+};
+#define N_CHARTS G_N_ELEMENTS(cards)
 
 struct _DemurCohortPage {
   GtkBox parent_instance;
@@ -261,11 +277,9 @@ update(DemurCohortPage *page) {
   live->panels[1].n_accepted = live->now.n_confidence_accepted;
   const DemurCoverageStudy *study = page->study;
   g_autofree char *caption = caption_text(study, coverage);
-  demur_chart_card_update(page->card[0], &demur_coverage_curve_chart, &live->curve, caption);
-  demur_chart_card_update(page->card[1], &demur_rejection_chart, &live->rejection, caption);
-  demur_chart_card_update(page->card[2], &demur_reliability_chart, &live->reliability, caption);
-  demur_chart_card_update(page->card[3], &demur_confidence_histogram_chart, &live->histogram,
-                          caption);
+  for (guint c = 0; c < N_CHARTS; c++)
+    demur_chart_card_update(page->card[c], cards[c].interface,
+                            G_STRUCT_MEMBER_P(live, cards[c].data), caption);
   g_autofree char *text = demur_text_coverage(coverage);
   demur_shown_label_set(page->coverage, text);
   g_autofree char *accepted = demur_text_count(live->now.n_accepted);
@@ -768,9 +782,6 @@ demur_cohort_page_toggle_tables(DemurCohortPage *page) {
     demur_chart_card_show_table(page->card[c], page->tables);
 }
 
-static const char *const file_names[N_CHARTS] = {"coverage-curve", "rejection-by-label",
-                                                 "reliability", "confidence-histogram"};
-
 static void
 on_folder(const char *const *paths, gpointer data) {
   DemurCohortPage *page = data;
@@ -778,7 +789,7 @@ on_folder(const char *const *paths, gpointer data) {
   static const char *const endings[] = {"svg", "csv"};
   for (guint c = 0; paths != NULL && error == NULL && c < N_CHARTS; c++)
     for (guint e = 0; error == NULL && e < G_N_ELEMENTS(endings); e++) {
-      g_autofree char *name = g_strdup_printf("%s.%s", file_names[c], endings[e]);
+      g_autofree char *name = g_strdup_printf("%s.%s", cards[c].file_name, endings[e]);
       g_autofree char *path = g_build_filename(paths[0], name, NULL);
       if (!demur_chart_card_export(page->card[c], path, &error))
         break;
@@ -817,12 +828,8 @@ on_cancel(DemurCohortPage *page) {
 
 static void
 build_charts(DemurCohortPage *page) {
-  const char *const titles[N_CHARTS] = {
-      _("Selective calibration error"),
-      _("Rejection by label: share of each label that is refused"),
-      _("Reliability of the accepted"), _("What is shown: risks of the accepted")};
   for (guint c = 0; c < N_CHARTS; c++) {
-    page->card[c] = demur_chart_card_new(titles[c], file_names[c]);
+    page->card[c] = demur_chart_card_new(_(cards[c].title), cards[c].file_name);
     gtk_grid_attach(page->charts, GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);
   }
   const char *const names[] = {"S-BCE₂", "Brier", "S-BCE∞", _("Accuracy"), NULL};

@@ -12,12 +12,8 @@ typedef struct {
   Case of;
 } Stop;
 
-static const Stop stops[] = {
-    {"worklist", DEMUR_PAGE_WORKLIST, NULL, ANY},
-    {"patient", DEMUR_PAGE_PATIENT, NULL, ANY},
-    {"cohort", DEMUR_PAGE_COHORT, NULL, ANY},
-    {"report", DEMUR_PAGE_REPORT, NULL, ANY},
-    {"watch", DEMUR_PAGE_WATCH, NULL, ANY},
+/* Beside the pages themselves (ui/page.h). */
+static const Stop dialogs[] = {
     {"assess", DEMUR_PAGE_WORKLIST, "win.assess", ANY},
     {"undo-assess", DEMUR_PAGE_WORKLIST, "win.undo-assess", ANY},
     {"train", DEMUR_PAGE_COHORT, "win.train", ANY},
@@ -33,35 +29,43 @@ static const Stop stops[] = {
 
 const char *const *
 demur_layout_stops(void) {
-  static const char *names[G_N_ELEMENTS(stops) + 1];
-  for (gsize i = 0; i < G_N_ELEMENTS(stops); i++)
-    names[i] = stops[i].name;
+  static const char *names[DEMUR_N_PAGES + G_N_ELEMENTS(dialogs) + 1];
+  for (int p = 0; p < DEMUR_N_PAGES; p++)
+    names[p] = demur_page_name((DemurPage)p);
+  for (gsize i = 0; i < G_N_ELEMENTS(dialogs); i++)
+    names[DEMUR_N_PAGES + i] = dialogs[i].name;
   return names;
 }
 
-static const Stop *
-find(const char *name) {
-  for (gsize i = 0; i < G_N_ELEMENTS(stops); i++)
-    if (g_strcmp0(name, stops[i].name) == 0)
-      return &stops[i];
-  return NULL;
+static gboolean
+find(const char *name, Stop *stop) {
+  *stop = (Stop){.name = name};
+  if (demur_page_from_name(name, &stop->page))
+    return TRUE;
+  for (gsize i = 0; i < G_N_ELEMENTS(dialogs); i++)
+    if (g_strcmp0(name, dialogs[i].name) == 0) {
+      *stop = dialogs[i];
+      return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean
 demur_layout_is_stop(const char *name) {
-  return find(name) != NULL;
+  Stop stop;
+  return find(name, &stop);
 }
 
 gboolean
 demur_layout_is_dialog(const char *name) {
-  const Stop *stop = find(name);
-  return stop != NULL && stop->action != NULL;
+  Stop stop;
+  return find(name, &stop) && stop.action != NULL;
 }
 
 gboolean
 demur_layout_is_of_case(const char *name) {
-  const Stop *stop = find(name);
-  return stop != NULL && stop->page == DEMUR_PAGE_PATIENT;
+  Stop stop;
+  return find(name, &stop) && stop.page == DEMUR_PAGE_PATIENT;
 }
 
 static gboolean
@@ -83,17 +87,18 @@ fits(const DemurScan *scan, Case of) {
 void
 demur_layout_show(DemurWindow *window, DemurSession *session, const char *name,
                   gboolean keep_case) {
-  const Stop *stop = find(name);
-  g_return_if_fail(stop != NULL);
+  Stop stop;
+  const gboolean known = find(name, &stop);
+  g_return_if_fail(known);
   const DemurScanTable *table = demur_session_table(session);
-  for (size_t i = 0; table != NULL && stop->of != ANY && !keep_case && i < table->n_scans; i++)
-    if (fits(&table->scans[i], stop->of)) {
+  for (size_t i = 0; table != NULL && stop.of != ANY && !keep_case && i < table->n_scans; i++)
+    if (fits(&table->scans[i], stop.of)) {
       demur_session_select(session, (gssize)i);
       break;
     }
-  demur_window_show_page(window, stop->page);
-  if (stop->action != NULL)
-    gtk_widget_activate_action(GTK_WIDGET(window), stop->action, NULL);
+  demur_window_show_page(window, stop.page);
+  if (stop.action != NULL)
+    gtk_widget_activate_action(GTK_WIDGET(window), stop.action, NULL);
 }
 
 GtkWindow *

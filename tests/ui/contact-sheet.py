@@ -4,6 +4,7 @@ Usage: contact-sheet.py BUILD_FOLDER WORKSPACE FOLDER [PAGE [OPTION ..]]
 A display must be there: xvfb-run -s "-screen 0 5200x2960x24" contact-sheet.py ...
 """
 import os
+import re
 import subprocess
 import sys
 
@@ -15,7 +16,8 @@ from gi.repository import GdkPixbuf  # noqa: E402
 from looks import LOOKS, MORE, environment  # noqa: E402
 
 WIDTH, GAP, ACROSS = 640, 8, 3
-PAGES = ["worklist", "patient", "cohort", "report", "watch"]
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "ui", "page.c"), encoding="utf-8") as source:
+    PAGES = re.findall(r'\[DEMUR_PAGE_\w+\] = "(\w+)"', source.read())
 
 
 def draw(build, workspace, folder, page, look):

@@ -24,7 +24,7 @@ def environment(look, folder, base):
         made.update(LANGUAGE="C", LC_ALL="C.UTF-8")
     if language in ("xx", "rtl"):
         words = os.path.join(folder, language)
-        subprocess.run([sys.executable, os.path.join(HERE, "pseudo.py"), os.path.join(HERE, "..", "..", "po", "demur.pot"),
+        subprocess.run([sys.executable, os.path.join(HERE, "pseudo.py"), os.path.join(HERE, "..", "..", "po", "de.po"),
                         words, language], check=True)
         made["DEMUR_LOCALEDIR"] = words
     settings = os.path.join(made["XDG_CONFIG_HOME"], "gtk-4.0")

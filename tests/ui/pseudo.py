@@ -1,7 +1,7 @@
-"""A language that nobody speaks, to see whether every text has its place: each text of the catalogue with words half as
+"""A language that nobody speaks, to see whether every text has its place: each text of a complete translation with words half as
 long again at the least (40 %), between brackets, so that what is cut or not translated is seen.
 
-Usage: pseudo.py DEMUR.POT FOLDER [rtl]     writes FOLDER/xx/LC_MESSAGES/demur.mo
+Usage: pseudo.py DE.PO FOLDER [rtl]     writes FOLDER/xx/LC_MESSAGES/demur.mo
 """
 import os
 import re

@@ -157,11 +157,25 @@ test_every_page_has_a_name_and_a_stop(void) {
   for (int page = 0; page < DEMUR_N_PAGES; page++) {
     const char *name = demur_page_name((DemurPage)page);
     if (name == NULL || !demur_layout_is_stop(name) || demur_layout_is_dialog(name)) {
-      g_test_message("page %d (%s): no name in ui/page.c, or no row in ui/layout-stops.c", page,
+      g_test_message("page %d (%s): no name in ui/page.c", page,
                      name != NULL ? name : "without a name");
       g_test_fail();
     }
   }
+}
+
+/* Right value: the names themselves, each between the marks of the guide's paragraph, in that order. */
+static void
+test_the_guide_names_every_stop(void) {
+  g_autofree char *held = between("workstation.md", "<!-- stops -->\n", "<!-- end of stops -->");
+  g_autoptr(GString) wanted = g_string_new(NULL);
+  for (const char *const *name = demur_layout_stops(); *name != NULL; name++)
+    g_string_append_printf(wanted, "%s`%s`", wanted->len > 0 ? ", " : "", *name);
+  g_autofree char *line = g_strdelimit(g_strdup(held), "\n", ' ');
+  if (strcmp(g_strstrip(line), wanted->str) != 0)
+    g_error(
+        "docs/workstation.md, between <!-- stops -->: '%s'; ui/page.c and ui/layout-stops.c have '%s'",
+        line, wanted->str);
 }
 
 int
@@ -173,5 +187,6 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/actions/presets", test_presets_tell_their_numbers);
   g_test_add_func("/ui/actions/every-page-has-a-name-and-a-stop",
                   test_every_page_has_a_name_and_a_stop);
+  g_test_add_func("/ui/actions/the-guide-names-every-stop", test_the_guide_names_every_stop);
   return g_test_run();
 }
