@@ -2,6 +2,7 @@
 // host, limits) -> a process for each connection (one association). Numbers, and who is at which
 // stage, are in memory that all of them share. A child says of an association:
 //   T PID FOLDER   it stored an object of the study in FOLDER (once a study)
+//   B PID FOLDER   it ends, and objects of the study in FOLDER were refused for want of room
 //   E PID 1|0      it ended: released in good order or not
 //   P SENTENCE     what a person should know
 // and the listener says E for one that was killed. A line is shorter than PIPE_BUF: written whole.
@@ -39,6 +40,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -143,11 +145,28 @@ clear_mark(const std::string &study, const char *kind) {
     demur_folder_sync(path.substr(0, path.rfind('/')).c_str());
 }
 
+// Microseconds since 1970 at which the mark was set; 0: it is not there.
+gint64
+time_of_mark(const std::string &study, const char *kind) {
+  struct stat mark;
+  return stat(mark_of(study, kind).c_str(), &mark) != 0
+             ? 0
+             : static_cast<gint64>(mark.st_mtim.tv_sec) * G_USEC_PER_SEC +
+                   mark.st_mtim.tv_nsec / 1000;
+}
+
+// Objects of the study were lost or refused now.
+bool
+set_broken(const std::string &study) {
+  return set_mark(study, mark_broken) &&
+         utimensat(AT_FDCWD, mark_of(study, mark_broken).c_str(), nullptr, 0) == 0;
+}
+
 // An association with the study ended: in good order, or it is marked as broken off first. Where the
 // disk takes no such mark the open one stays, which says as much to the next server.
 void
 close_mark(const std::string &study, const std::string &open, bool released) {
-  if (released || set_mark(study, mark_broken))
+  if (released || set_broken(study))
     clear_mark(study, open.c_str());
 }
 
@@ -217,6 +236,7 @@ protected:
   void notifyAssociationAcknowledge() override {
     alarm(0);
     count(shared_.n_associations);
+    begun_ = g_get_real_time();
     acknowledged_ = true;
   }
 
@@ -282,10 +302,17 @@ private:
       released_ = false; // until the log is read
     }
     for (const std::string &folder : touched_) {
-      if (released_)
+      const bool whole = released_ && lacking_.count(folder) == 0;
+      // One that was open beside the one that broke off did not send again what that one lost.
+      if (whole && time_of_mark(folder, mark_broken) < begun_)
         clear_mark(folder, mark_broken);
-      close_mark(folder, open_mark(getpid()), released_);
+      if (released_ && !whole)
+        say(pipe_, "B " + std::to_string(getpid()) + " " + folder.substr(folder.rfind('/') + 1));
+      close_mark(folder, open_mark(getpid()), whole);
     }
+    for (const std::string &folder : lacking_)
+      if (touched_.count(folder) == 0 && g_file_test(folder.c_str(), G_FILE_TEST_IS_DIR))
+        (void)set_broken(folder);
   }
 
   // The data set of a message about storage commitment: it comes unparsed as an object does, and is
@@ -472,25 +499,32 @@ private:
                       (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
       return STATUS_STORE_Error_CannotUnderstand;
     }
-    const char *uid = header->sop_instance_uid;
+    const std::string study = std::string(receiver_.folder) + "/" + folder_name(header->study_uid);
+    const Uint16 status = keep_in(study, *header, bytes);
+    if (status != STATUS_Success)
+      lacking_.insert(study);
+    return status;
+  }
+
+  Uint16 keep_in(const std::string &study, const DemurHeader &header, GBytes *bytes) {
+    const char *uid = header.sop_instance_uid;
+    g_autoptr(GError) cause = nullptr;
     if (!has_room())
       return out_of_room(uid, "the disk is full but for what is kept free");
-    g_autofree char *study =
-        g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
     if (touched_.count(study) == 0) {
-      if (!demur_folder_make(study, &cause))
+      if (!demur_folder_make(study.c_str(), &cause))
         return out_of_room(uid, cause->message);
       // Whatever ends this process, the study is told to be a part.
       if (!set_mark(study, open_mark(getpid()).c_str()))
         return out_of_room(uid, "the journal can't be written");
       touched_.insert(study);
-      say(pipe_, "T " + std::to_string(getpid()) + " " + folder_name(header->study_uid));
+      say(pipe_, "T " + std::to_string(getpid()) + " " + folder_name(header.study_uid));
     }
     // Before the object: one that is there and told by no mark would never be read.
     if (!set_mark(study, mark_new))
       return out_of_room(uid, "the journal can't be written");
     const std::string series =
-        std::string(folder_name(header->study_uid)) + "/" + folder_name(header->series_uid);
+        std::string(folder_name(header.study_uid)) + "/" + folder_name(header.series_uid);
     return put(bytes, {receiver_.folder, series.c_str(), uid});
   }
 
@@ -535,10 +569,12 @@ private:
   Slot &slot_;
   const int pipe_;
   std::set<std::string> touched_; // study folders of this association
+  std::set<std::string> lacking_; // .. of which objects were refused
   guint n_put_ = 0;
   DemurArrivalLog *log_ = nullptr;
   std::vector<CommitmentMessage> reports_; // to be told when this association has ended
   std::string asker_;                      // AE title of who asked
+  gint64 begun_ = 0;                       // microseconds since 1970
   bool acknowledged_ = false, released_ = false, closed_ = false, ended_ = false;
 };
 
@@ -670,7 +706,8 @@ private:
 // --- the caller's side ---
 
 struct Study {
-  std::set<pid_t> open; // associations that stored objects of it
+  std::set<pid_t> open;    // associations that stored objects of it
+  std::set<pid_t> lacking; // .. of which some were refused
   bool broken = false, waits = false;
   bool unmarked = false; // complete, and the disk took no mark that it is being read
   gint64 quiet_since = 0;
@@ -792,6 +829,10 @@ private:
       studies_[std::string(receiver_.folder) + "/" + (rest + 1)].open.insert(pid);
       return;
     }
+    if (line[0] == 'B') {
+      studies_[std::string(receiver_.folder) + "/" + (rest + 1)].lacking.insert(pid);
+      return;
+    }
     const bool released = std::strcmp(rest, " 1") == 0;
     bool touched = false;
     if (!released)
@@ -801,7 +842,7 @@ private:
         continue;
       touched = true;
       study.waits = true;
-      study.broken = !released;
+      study.broken = study.lacking.erase(pid) > 0 || !released || has_mark(folder, mark_broken);
       study.quiet_since = g_get_monotonic_time();
       if (released || !has_mark(folder, open_mark(pid).c_str()))
         continue;
@@ -829,9 +870,11 @@ private:
   bool settle() {
     const gint64 now = g_get_monotonic_time();
     std::vector<const char *> folders;
-    for (auto &[folder, study] : studies_)
+    for (auto &[folder, study] : studies_) {
+      study.broken = study.broken || has_mark(folder, mark_broken);
       if (study.waits && study.open.empty() && now - study.quiet_since >= quiet_needed(study))
         folders.push_back(folder.c_str());
+    }
     if (folders.empty())
       return true;
     // What arrives from here on sets a new mark: the study is then read again. Where the disk takes

@@ -362,6 +362,64 @@ test_the_same_object_from_another_ae_is_known(void) {
 
 /* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
  * and what was acknowledged is there whole. */
+typedef struct {
+  FixtureServer *server;
+  DemurPeer peer;
+  char **others; /* sent by a peer that goes away in the middle */
+  gboolean done;
+} Beside;
+
+static void
+go_away(double fraction, const char *stage, gpointer data) {
+  if (fraction >= 0.5)
+    _exit(0);
+}
+
+/* While this association is open another peer sends a part of its own images, and is gone. */
+static void
+break_off_beside(double fraction, const char *stage, gpointer data) {
+  Beside *beside = data;
+  if (beside->done || fraction < 0.5)
+    return;
+  beside->done = TRUE;
+  const pid_t child = fork();
+  if (child == 0) {
+    const DemurProgress progress = {go_away, NULL, NULL};
+    g_autoptr(DemurSending) sending =
+        demur_network_send(&beside->peer, (const char *const *)beside->others, &progress, NULL);
+    _exit(0);
+  }
+  g_assert_cmpint(waitpid(child, NULL, 0), ==, child);
+  fixture_wait(beside->server, beside->server->problems, 1);
+}
+
+/* A study comes over two associations at once; one breaks off, the other ends as it should: what the
+ * first lost is not there, and the study waits until it is sent again. */
+static void
+test_a_good_end_beside_a_broken_one_makes_no_whole_study(void) {
+  enum { N_IMAGES = 12 };
+  g_autoptr(FixturePlace) place = fixture_place_new(2 * N_IMAGES);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  Beside beside = {server, fixture_peer(server), place->paths + N_IMAGES, FALSE};
+  const DemurProgress progress = {break_off_beside, &beside, NULL};
+  g_autofree char **first = g_new0(char *, N_IMAGES + 1);
+  memcpy(first, place->paths, N_IMAGES * sizeof *first);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&beside.peer, (const char *const *)first, &progress, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sending->n_sent, ==, N_IMAGES);
+  g_assert_true(beside.done);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  g_autoptr(DemurSending) again = send_all(&beside.peer, place->paths);
+  g_assert_cmpuint(again->n_sent, ==, 2 * N_IMAGES);
+  fixture_wait(server, server->settled, 1);
+  g_assert_false(demur_receiver_is_broken(place->out, "1.2.3"));
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->settled->len, ==, 1); /* not before it was whole */
+  fixture_server_free(server);
+}
+
 /* A peer that follows Nagle's rule sends an object's parts behind our acknowledgements: none is left
  * to the kernel, which keeps it back for 40 ms. Told by what the kernel is asked, not by time. */
 static void
@@ -398,11 +456,16 @@ test_a_full_disk_is_told_to_the_peer(void) {
   g_assert_cmpuint(sending->n_failed, >, 0);
   g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, 400);
   g_assert_nonnull(strstr(sending->problems->pdata[0], "0xA700"));
+  /* A part of a study, until the rest came. */
+  g_assert_cmpint(mount("demur-test", place->out, "tmpfs", MS_REMOUNT, "size=64m"), ==, 0);
+  g_autoptr(DemurSending) again = send_all(&peer, place->paths);
+  g_assert_cmpuint(again->n_sent, ==, 400);
   fixture_wait(server, server->settled, 1);
   fixture_server_stop(server);
-  g_assert_cmpuint(server->received.n_received, ==, sending->n_sent);
+  g_assert_cmpuint(server->settled->len, ==, 1);
+  g_assert_cmpuint(server->received.n_received, ==, 400);
   g_autoptr(DemurImport) import = fixture_import_folder(server->settled->pdata[0]);
-  g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, sending->n_sent);
+  g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, 400);
   fixture_server_free(server);
   g_assert_cmpint(umount(place->out), ==, 0);
 }
@@ -424,6 +487,8 @@ main(int argc, char **argv) {
                   test_what_could_not_be_read_is_told_again);
   g_test_add_func("/dicom/receiver/the-same-object-from-another-ae-is-known",
                   test_the_same_object_from_another_ae_is_known);
+  g_test_add_func("/dicom/receiver/a-good-end-beside-a-broken-one-makes-no-whole-study",
+                  test_a_good_end_beside_a_broken_one_makes_no_whole_study);
   g_test_add_func("/dicom/receiver/no-acknowledgement-is-kept-back",
                   test_no_acknowledgement_is_kept_back);
   g_test_add_func("/dicom/receiver/a-full-disk-is-told-to-the-peer",
