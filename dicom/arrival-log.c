@@ -14,9 +14,9 @@
 #include "base/file-output.h"
 
 #define CAPACITY ((size_t)32 << 20)
-#define STEP ((size_t)2 << 20) /* by which the file grows */
-#define MAX_NAME 1024          /* bytes of a place, or of a name */
-#define HEAD 40                /* bytes before the texts */
+#define FIRST ((size_t)256 << 10) /* bytes at first; the file grows to twice what it was */
+#define MAX_NAME 1024             /* bytes of a place, or of a name */
+#define HEAD 40                   /* bytes before the texts */
 #define SUFFIX ".log"
 
 static const char magic[] = {'D', 'e', 'm', 'u', 'r', 'L', 'o', 'g'};
@@ -124,11 +124,12 @@ make_room(DemurArrivalLog *log, size_t n) {
   }
   if (log->used + n <= log->written)
     return TRUE;
-  const size_t grown = MIN((log->used + n + STEP - 1) / STEP * STEP, CAPACITY);
-  g_autofree char *zeros = g_malloc0(STEP);
+  const size_t needed = (log->used + n + FIRST - 1) / FIRST * FIRST;
+  const size_t grown = MIN(MAX(needed, 2 * log->written), CAPACITY);
+  g_autofree char *zeros = g_malloc0(FIRST);
   gboolean good = TRUE;
-  for (size_t at = log->written; good && at < grown; at += STEP)
-    good = write_at(log->file, zeros, MIN(STEP, grown - at), at);
+  for (size_t at = log->written; good && at < grown; at += FIRST)
+    good = write_at(log->file, zeros, MIN(FIRST, grown - at), at);
   good = good && sync_data(log->file);
   if (good)
     log->written = grown;
@@ -184,15 +185,21 @@ demur_arrival_log_add(DemurArrivalLog *log, const char *place, const char *name,
   return TRUE;
 }
 
+void
+demur_arrival_log_leave(DemurArrivalLog *log) {
+  if (log != NULL)
+    log_free(log);
+}
+
 gboolean
-demur_arrival_log_end(DemurArrivalLog *log, GError **error) {
-  if (log == NULL)
-    return TRUE;
-  const gboolean good = (log->used == 0 || sync_all(log->folder)) && g_unlink(log->path) == 0;
-  if (!good)
-    (void)fail(log->path, error);
-  log_free(log);
-  return good;
+demur_arrival_logs_remove(const char *folder, const int *processes, size_t n, GError **error) {
+  if (n > 0 && !sync_all(folder))
+    return fail(folder, error);
+  for (size_t p = 0; p < n; p++) {
+    g_autofree char *path = log_path(folder, processes[p]);
+    (void)g_unlink(path); /* read once more it changes nothing */
+  }
+  return TRUE;
 }
 
 /* --- reading --- */

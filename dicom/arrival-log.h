@@ -3,9 +3,10 @@
  * A file that is written, named and kept costs two syncs, and both make the file system write its
  * own journal. Here an object's bytes are appended to a file whose blocks were written before, which
  * one fdatasync brings to the disk; the object's own file is then written without a sync. Every
- * CAPACITY bytes, and at the end, one syncfs brings all those files to the disk together and the log
- * begins anew. What a power cut takes of the files is in the log: whoever opens the folder next
- * reads it (demur_arrival_logs_read) and puts the objects back.
+ * CAPACITY bytes one syncfs brings all those files to the disk together and the log begins anew; at
+ * the end the log is left, and one syncfs for many that were left removes them. What a power cut
+ * takes of the files is in the log: whoever opens the folder next reads it
+ * (demur_arrival_logs_read) and puts the objects back.
  *
  * Layout, little-endian: records, one behind another. A record is magic "DemurLog", a number that is
  * drawn anew whenever the log begins (8 bytes: records of before end it), the lengths of the
@@ -33,9 +34,14 @@ DemurArrivalLog *demur_arrival_log_open(const char *folder, int process,
 gboolean demur_arrival_log_add(DemurArrivalLog *log, const char *place, const char *name,
                                gconstpointer bytes, size_t n);
 
-/* Brings the files of all objects to the disk and removes the log. Where that fails the log stays
- * for the next reader, DEMUR_ERROR_OUTPUT. Frees it in either case; NULL is allowed. */
-gboolean demur_arrival_log_end(DemurArrivalLog *log, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Ends the writing and frees the log; NULL is allowed. Its file stays, and keeps its objects, until
+ * demur_arrival_logs_remove or demur_arrival_logs_read. */
+void demur_arrival_log_leave(DemurArrivalLog *log);
+
+/* Brings everything that was written below the folder to the disk, then removes the logs of these n
+ * processes that left them. DEMUR_ERROR_OUTPUT: none is removed. */
+gboolean demur_arrival_logs_remove(const char *folder, const int *processes, size_t n,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Called with each object of a log; FALSE ends the reading. */
 typedef gboolean (*DemurArrivalLogged)(const char *place, const char *name, gconstpointer bytes,

@@ -3,6 +3,7 @@
 // stage, are in memory that all of them share. A child says of an association:
 //   T PID FOLDER   it stored an object of the study in FOLDER (once a study)
 //   B PID FOLDER   it ends, and objects of the study in FOLDER were refused for want of room
+//   L PID          it leaves a log of objects whose files are not on the disk yet
 //   E PID 1|0      it ended: released in good order or not
 //   P SENTENCE     what a person should know
 // and the listener says E for one that was killed. A line is shorter than PIPE_BUF: written whole.
@@ -60,6 +61,7 @@ constexpr size_t max_missing = 100000; // objects that could not be kept and are
 constexpr guint stall_factor = 20;     // an object may take so many timeouts
 // A log is made and removed at the price of some syncs: a shorter association does without.
 constexpr guint objects_without_log = 4;
+constexpr size_t max_left_logs = 20; // of associations that ended, until one sync removes them
 constexpr off_t max_commitment = 16 << 20;        // bytes of a message
 constexpr guint report_pauses[] = {0, 2, 10, 30}; // seconds before each attempt
 
@@ -296,11 +298,9 @@ private:
     if (closed_)
       return;
     closed_ = true;
-    g_autoptr(GError) error = nullptr;
-    if (!demur_arrival_log_end(g_steal_pointer(&log_), &error)) {
-      tell(pipe_, error->message);
-      released_ = false; // until the log is read
-    }
+    if (log_ != nullptr)
+      say(pipe_, "L " + std::to_string(getpid()));
+    demur_arrival_log_leave(g_steal_pointer(&log_));
     for (const std::string &folder : touched_) {
       const bool whole = released_ && lacking_.count(folder) == 0;
       // One that was open beside the one that broke off did not send again what that one lost.
@@ -751,10 +751,14 @@ public:
       const int ready = poll(&waiting, 1, 100);
       if (ready > 0 && !read_lines(pipe))
         return false;
+      if (left_logs_.size() >= max_left_logs)
+        remove_logs();
       if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
         return true;
       if (ready == 0 && !settle())
         return true;
+      if (ready == 0)
+        remove_logs();
     }
   }
 
@@ -767,6 +771,15 @@ public:
     for (const auto &[folder, study] : studies_)
       n += study.waits && (study.broken || study.unmarked) ? 1 : 0;
     return n;
+  }
+
+  // One sync for the objects of all associations that ended. Where it fails what the files lack is
+  // put back from the logs, now or by the next server.
+  void remove_logs() {
+    if (!demur_arrival_logs_remove(receiver_.folder, left_logs_.data(), left_logs_.size(), nullptr))
+      for (const int process : left_logs_)
+        recover(process);
+    left_logs_.clear();
   }
 
 private:
@@ -824,6 +837,10 @@ private:
     }
     char *rest = nullptr;
     const pid_t pid = static_cast<pid_t>(std::strtol(line.c_str() + 2, &rest, 10));
+    if (line[0] == 'L') {
+      left_logs_.push_back(pid);
+      return;
+    }
     if (line[0] == 'T') {
       // The folder's own name may hold a line break; a study's, made of its UID, doesn't.
       studies_[std::string(receiver_.folder) + "/" + (rest + 1)].open.insert(pid);
@@ -912,6 +929,7 @@ private:
   Shared &shared_;
   const DemurProgress *progress_;
   std::map<std::string, Study> studies_; // by folder
+  std::vector<int> left_logs_;           // by the process that wrote them
   std::set<std::string> missing_;        // UIDs of what could not be kept until now
   size_t n_unnamed_ = 0;                 // more of them, not told apart
   std::string rest_;                     // of a line
@@ -973,6 +991,7 @@ serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
     while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
       ;
   }
+  keeper.remove_logs();
   close(ends[0]);
   return good ? TRUE
               : demur_network_fail(error, N_("the server ended"), N_("its listener is gone"));

@@ -300,7 +300,7 @@ test_a_torn_log_gives_what_is_whole(void) {
   }
 }
 
-/* More than a log holds goes on in it from its beginning; the end leaves no log. */
+/* More than a log holds goes on in it from its beginning; what is left is removed for many at once. */
 static void
 test_a_full_log_begins_anew(void) {
   enum { N = 80, SIZE = 1 << 20 };
@@ -320,11 +320,20 @@ test_a_full_log_begins_anew(void) {
   g_autofree char *series = g_build_filename(folder, "1.2", "3.4", NULL);
   g_assert_cmpuint(count_in(series), ==, N % 31);
   g_assert_false(demur_arrival_log_add(log, "1.2/3.4", "1", bytes, (size_t)64 << 20));
-  g_assert_false(demur_arrival_log_end(log, &error)); /* it was read and is gone */
-  g_clear_error(&error);
-  log = demur_arrival_log_open(folder, 7, &error);
-  g_assert_true(demur_arrival_log_add(log, "1.2/3.4", "1.2.900", bytes, SIZE));
-  g_assert_true(demur_arrival_log_end(log, &error));
+  demur_arrival_log_leave(log); /* it was read and is gone */
+  const int processes[] = {7, 8, 9};
+  for (gsize p = 0; p < G_N_ELEMENTS(processes); p++) {
+    log = demur_arrival_log_open(folder, processes[p], &error);
+    g_assert_true(demur_arrival_log_add(log, "1.2/3.4", "1.2.900", bytes, SIZE));
+    demur_arrival_log_leave(log);
+  }
+  /* What was left is kept until it is removed, and no process writes over it. */
+  g_assert_null(demur_arrival_log_open(folder, 8, NULL));
+  g_assert_cmpuint(count_in(journal), ==, 3);
+  g_assert_true(demur_arrival_logs_remove(folder, processes, 2, &error));
+  g_assert_cmpuint(count_in(journal), ==, 1);
+  g_assert_true(demur_arrival_logs_remove(folder, processes, 3, &error));
+  g_assert_no_error(error);
   g_assert_cmpuint(count_in(journal), ==, 0);
   fixture_remove(folder);
 }
@@ -360,8 +369,6 @@ test_the_same_object_from_another_ae_is_known(void) {
   fixture_server_free(server);
 }
 
-/* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
- * and what was acknowledged is there whole. */
 typedef struct {
   FixtureServer *server;
   DemurPeer peer;
@@ -420,6 +427,41 @@ test_a_good_end_beside_a_broken_one_makes_no_whole_study(void) {
   fixture_server_free(server);
 }
 
+static guint
+count_logs(const char *folder) {
+  g_autofree char *journal = g_build_filename(folder, ".journal", NULL);
+  g_autoptr(GDir) dir = g_dir_open(journal, 0, NULL);
+  const char *name;
+  guint n = 0;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL)
+    n += g_str_has_suffix(name, ".log") ? 1 : 0;
+  return n;
+}
+
+/* Associations leave their logs to the server, which removes them. */
+static void
+test_logs_of_ended_associations_are_removed(void) {
+  enum { N_ASSOCIATIONS = 30, N_EACH = 6 };
+  g_autoptr(FixturePlace) place = fixture_place_new(N_ASSOCIATIONS * N_EACH);
+  FixtureServer *server = fixture_server_new_patient(place->out);
+  const DemurPeer peer = fixture_peer(server);
+  for (guint a = 0; a < N_ASSOCIATIONS; a++) {
+    char *paths[N_EACH + 1] = {NULL};
+    for (guint i = 0; i < N_EACH; i++)
+      paths[i] = place->paths[a * N_EACH + i];
+    g_autoptr(DemurSending) sending = send_all(&peer, paths);
+    g_assert_cmpuint(sending->n_sent, ==, N_EACH);
+  }
+  for (int i = 0; i < 600 && count_logs(place->out) > 0; i++)
+    g_usleep(100000);
+  g_assert_cmpuint(count_logs(place->out), ==, 0);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_received, ==, N_ASSOCIATIONS * N_EACH);
+  fixture_server_free(server);
+  g_autofree char *series = g_build_filename(place->out, "1.2.3", "1.2.3.4", NULL);
+  g_assert_cmpuint(count_in(series), ==, N_ASSOCIATIONS * N_EACH);
+}
+
 /* A peer that follows Nagle's rule sends an object's parts behind our acknowledgements: none is left
  * to the kernel, which keeps it back for 40 ms. Told by what the kernel is asked, not by time. */
 static void
@@ -441,6 +483,9 @@ test_no_acknowledgement_is_kept_back(void) {
   g_assert_cmpint(munmap(g_steal_pointer(&wishes), sizeof *wishes), ==, 0);
 }
 
+/* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
+ * and what was acknowledged is there whole. The study is a part until the
+ * rest came. */
 static void
 test_a_full_disk_is_told_to_the_peer(void) {
   g_autoptr(FixturePlace) place = fixture_place_new(400);
@@ -456,7 +501,6 @@ test_a_full_disk_is_told_to_the_peer(void) {
   g_assert_cmpuint(sending->n_failed, >, 0);
   g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, 400);
   g_assert_nonnull(strstr(sending->problems->pdata[0], "0xA700"));
-  /* A part of a study, until the rest came. */
   g_assert_cmpint(mount("demur-test", place->out, "tmpfs", MS_REMOUNT, "size=64m"), ==, 0);
   g_autoptr(DemurSending) again = send_all(&peer, place->paths);
   g_assert_cmpuint(again->n_sent, ==, 400);
@@ -489,6 +533,8 @@ main(int argc, char **argv) {
                   test_the_same_object_from_another_ae_is_known);
   g_test_add_func("/dicom/receiver/a-good-end-beside-a-broken-one-makes-no-whole-study",
                   test_a_good_end_beside_a_broken_one_makes_no_whole_study);
+  g_test_add_func("/dicom/receiver/logs-of-ended-associations-are-removed",
+                  test_logs_of_ended_associations_are_removed);
   g_test_add_func("/dicom/receiver/no-acknowledgement-is-kept-back",
                   test_no_acknowledgement_is_kept_back);
   g_test_add_func("/dicom/receiver/a-full-disk-is-told-to-the-peer",
