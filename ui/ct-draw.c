@@ -32,7 +32,8 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_height(layout, -MOST_LINES);
     pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
-    pango_layout_get_pixel_size(layout, &width, &height);
+    pango_layout_get_pixel_size(layout, NULL, &height);
+    width = room; /* its lines stand at their side of it */
   }
   const double left = x - width * horizontal, top = y - height * vertical;
   static const int around[][2] = {{-1, 0}, {1, 0},  {0, -1},  {0, 1},

@@ -16,7 +16,7 @@
 
 #define STEPS 200
 
-static const double spacings[] = {0.625, 1, 1.25, 2, 2.5, 3.2, 5};
+static const double spacings[] = {0.625, 1, 1.25, 2, 2.5, 3, 3.2, 5};
 #define N G_N_ELEMENTS(spacings)
 
 static DemurSession *session;

@@ -4,7 +4,7 @@
  * the workspaces and runs it.
  *
  *   bench-workstation phantom FOLDER                   writes two series of 250 slices of 512 x 512
- *   bench-workstation images WORKSPACE | slider WORKSPACE | worklist WORKSPACE
+ *   bench-workstation images|first|three|slider|worklist WORKSPACE
  *
  * Each line has the time on the clock and the processor time of the whole program: on a busy
  * machine the second one says more. */
@@ -220,6 +220,43 @@ time_planes(void) {
   print_times("window", &times);
 }
 
+static DemurCtView *three[3];
+static guint n_three;
+
+static void
+find_views(GtkWidget *widget) {
+  if (DEMUR_IS_CT_VIEW(widget) && gtk_widget_get_mapped(widget) && n_three < 3)
+    three[n_three++] = DEMUR_CT_VIEW(widget);
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child != NULL;
+       child = gtk_widget_get_next_sibling(child))
+    find_views(child);
+}
+
+/* Each of the three is cut elsewhere: what a click does. */
+static void
+step_three(size_t i) {
+  for (guint v = 0; v < n_three; v++)
+    demur_ct_view_scroll(three[v], i % 200 < 100 ? 1 : -1);
+}
+
+static void
+time_three_planes(void) {
+  demur_ct_view_set_plane(view, DEMUR_CT_ACQUIRED);
+  activate("three-planes", NULL);
+  settle();
+  find_views(GTK_WIDGET(window));
+  for (guint v = 0; v < n_three; v++)
+    demur_ct_view_set_slice(three[v], 40);
+  paint();
+  Times times = {0};
+  for (size_t i = 0; i < 200; i++)
+    time_step(&times, step_three, i);
+  g_autofree char *name = g_strdup_printf("%u planes at once, each cut elsewhere", n_three);
+  print_times(name, &times);
+  activate("three-planes", NULL);
+  settle();
+}
+
 static void
 time_first_image(gssize row) {
   const double wall = wall_ms(), cpu = cpu_ms();
@@ -248,6 +285,16 @@ bench_first(void) {
   }
 }
 
+/* Three planes alone. */
+static void
+bench_three(void) {
+  show_page(DEMUR_PAGE_PATIENT);
+  view = DEMUR_CT_VIEW(find_type(GTK_WIDGET(window), DEMUR_TYPE_CT_VIEW));
+  time_first_image(0);
+  settle();
+  time_three_planes();
+}
+
 static void
 bench_images(void) {
   show_page(DEMUR_PAGE_PATIENT);
@@ -258,6 +305,7 @@ bench_images(void) {
     settle();
   }
   time_planes();
+  time_three_planes();
   measure_idle("with an image");
   demur_session_select(session, -1);
   settle();
@@ -393,7 +441,7 @@ write_phantoms(const char *folder, guint n, guint n_slices) {
 int
 main(int argc, char **argv) {
   if (argc != 3) {
-    fprintf(stderr, "bench-workstation phantom|thousand|images|first|slider|worklist PATH\n");
+    fprintf(stderr, "bench-workstation phantom|thousand|images|first|three|slider|worklist PATH\n");
     return 2;
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -417,6 +465,8 @@ main(int argc, char **argv) {
     bench_images();
   else if (strcmp(argv[1], "first") == 0)
     bench_first();
+  else if (strcmp(argv[1], "three") == 0)
+    bench_three();
   else if (strcmp(argv[1], "slider") == 0)
     bench_slider();
   else
