@@ -324,36 +324,29 @@ write_horizons(DemurContext *context, const DemurHorizons *horizons,
 }
 
 static gboolean
-assess_one(DemurContext *context, const DemurAssessParams *options, const char *reveal,
-           DemurAssessment *assessment, GError **error) {
-  return demur_task_assess(&context->task, options, assessment, error) &&
-         demur_assessment_save(&context->task, assessment, error) &&
-         (reveal == NULL || demur_history_add_reveal(&context->task, options->selector, reveal,
+keep(DemurContext *context, const char *selector, const char *reveal, DemurAssessment *assessment,
+     GError **error) {
+  return demur_assessment_save(&context->task, assessment, error) &&
+         (reveal == NULL || demur_history_add_reveal(&context->task, selector, reveal,
                                                      assessment->verdicts->len, error));
 }
 
 static gboolean
 assess_horizons(DemurContext *context, const DemurAssessParams *options, const char *reveal,
-                const char *text, GError **error) {
-  DemurHorizons horizons;
-  if (!demur_horizons_parse(text, &horizons, error))
-    return FALSE;
+                const DemurHorizons *horizons, GError **error) {
   DemurAssessment assessments[DEMUR_N_YEARS] = {0};
   char *names[DEMUR_N_YEARS] = {NULL};
-  gboolean ok = TRUE;
-  for (size_t h = 0; ok && h < horizons.n; h++) {
-    names[h] = demur_horizon_selector(options->selector, horizons.years[h]);
-    DemurAssessParams one = *options;
-    one.selector = names[h];
-    ok = assess_one(context, &one, reveal, &assessments[h], error);
-    if (!ok)
-      g_prefix_error(error, "%s: ", names[h]);
-  }
+  for (size_t h = 0; h < horizons->n; h++)
+    names[h] = demur_horizon_selector(options->selector, horizons->years[h]);
+  gboolean ok = demur_task_assess_horizons(&context->task, options, (const char *const *)names,
+                                           horizons->n, assessments, error);
+  for (size_t h = 0; ok && h < horizons->n; h++)
+    ok = keep(context, names[h], reveal, &assessments[h], error);
   if (ok && context->json)
-    write_horizons(context, &horizons, assessments, reveal != NULL);
+    write_horizons(context, horizons, assessments, reveal != NULL);
   else if (ok)
-    print_horizons(context, &horizons, assessments);
-  for (size_t h = 0; h < horizons.n; h++) {
+    print_horizons(context, horizons, assessments);
+  for (size_t h = 0; h < horizons->n; h++) {
     demur_assessment_clear(&assessments[h]);
     g_free(names[h]);
   }
@@ -401,7 +394,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
        "use the threshold tuned for this coverage (the current one)", "X"},
       {"horizons", 0, 0, G_OPTION_ARG_STRING, &horizons,
-       "by each selector of a family, SELECTOR-1y to SELECTOR-6y (1-6, or 1,3,6)", "YEARS"},
+       "by these selectors of a family, SELECTOR-1y to SELECTOR-6y (all; 1-6, or 1,3,6)", "YEARS"},
       {"reveal", 0, 0, G_OPTION_ARG_STRING, &reveal,
        "tell the risks that are held back too; why is kept", "REASON"},
       {"undo", 0, 0, G_OPTION_ARG_STRING, &undone,
@@ -434,10 +427,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id,
                                      coverage,     FALSE,       FALSE};
-  if (horizons != NULL)
-    return assess_horizons(context, &options, reveal, horizons, error);
+  DemurHorizons years;
+  if (!(horizons != NULL ? demur_horizons_parse(horizons, &years, error)
+                         : demur_horizons_of_family(&context->task, arguments[0], &years, error)))
+    return FALSE;
+  if (years.n > 0)
+    return assess_horizons(context, &options, reveal, &years, error);
   g_auto(DemurAssessment) assessment = {0};
-  if (!assess_one(context, &options, reveal, &assessment, error))
+  if (!demur_task_assess(&context->task, &options, &assessment, error) ||
+      !keep(context, options.selector, reveal, &assessment, error))
     return FALSE;
   print_result(context, &assessment, reveal != NULL);
   return TRUE;

@@ -182,14 +182,11 @@ print_text(const DemurTuned *tuned) {
 
 /* Each selector of a family by itself. */
 static gboolean
-tune_horizons(DemurContext *context, const DemurTuneParams *params, const char *text,
+tune_horizons(DemurContext *context, const DemurTuneParams *params, const DemurHorizons *horizons,
               GError **error) {
-  DemurHorizons horizons;
-  if (!demur_horizons_parse(text, &horizons, error))
-    return FALSE;
   g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)demur_tuned_free);
-  for (size_t h = 0; h < horizons.n; h++) {
-    g_autofree char *name = demur_horizon_selector(params->selector, horizons.years[h]);
+  for (size_t h = 0; h < horizons->n; h++) {
+    g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
     DemurTuneParams one = *params;
     one.selector = name;
     DemurTuned *tuned = demur_task_tune(&context->task, &one, error);
@@ -209,7 +206,7 @@ tune_horizons(DemurContext *context, const DemurTuneParams *params, const char *
   demur_json_begin_array(json, "horizons");
   for (guint h = 0; h < all->len; h++) {
     demur_json_begin_object(json, NULL);
-    demur_json_int(json, "years", horizons.years[h]);
+    demur_json_int(json, "years", horizons->years[h]);
     write_tuned(context, all->pdata[h], json);
     demur_json_end_object(json);
   }
@@ -286,7 +283,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"hold-back-across", 0, 0, G_OPTION_ARG_STRING, &asked.across,
        "refuse scans too whose 95 % risk interval holds this decision threshold", "RISK"},
       {"horizons", 0, 0, G_OPTION_ARG_STRING, &asked.horizons,
-       "each selector of a family, SELECTOR-1y to SELECTOR-6y (1-6, or 1,3,6)", "YEARS"},
+       "these selectors of a family, SELECTOR-1y to SELECTOR-6y (all; 1-6, or 1,3,6)", "YEARS"},
       {"reason", 0, 0, G_OPTION_ARG_STRING, &asked.reason,
        "why this coverage, kept with user and time", "TEXT"},
       {NULL}};
@@ -298,8 +295,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   DemurTuneParams params = {.selector = arguments[0]};
   if (!take(&asked, &params, error))
     return FALSE;
-  if (asked.horizons != NULL)
-    return tune_horizons(context, &params, asked.horizons, error);
+  DemurHorizons horizons;
+  if (!(asked.horizons != NULL
+            ? demur_horizons_parse(asked.horizons, &horizons, error)
+            : demur_horizons_of_family(&context->task, arguments[0], &horizons, error)))
+    return FALSE;
+  if (horizons.n > 0)
+    return tune_horizons(context, &params, &horizons, error);
   g_autoptr(DemurTuned) tuned = demur_task_tune(&context->task, &params, error);
   if (tuned == NULL)
     return FALSE;

@@ -38,6 +38,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_PERSON_CHOSE] = "person_chose",
     [DEMUR_REASON_CHOSEN_BEFORE] = "chosen_before",
     [DEMUR_REASON_CHOSEN_IS_OUT] = "chosen_is_out",
+    [DEMUR_REASON_TOGETHER] = "held_together",
 };
 
 static const char of_risk[] = "risk";

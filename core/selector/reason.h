@@ -57,6 +57,8 @@ typedef enum {
   DEMUR_REASON_PERSON_CHOSE,  /* subject: the series that a person chose instead; text: why */
   DEMUR_REASON_CHOSEN_BEFORE, /* eligible; subject: the series that was chosen when its score came */
   DEMUR_REASON_CHOSEN_IS_OUT, /* the same, and it is not eligible now */
+  DEMUR_REASON_TOGETHER, /* the risk of the same scan within `value` years is held back, and this one
+                          * would tell much of it */
   DEMUR_N_REASONS,
 } DemurReasonKind;
 

@@ -105,6 +105,7 @@ demur_train_settings_copy(const DemurTrainSettings *settings) {
   copy->validation_split = g_strdup(settings->validation_split);
   copy->recalibration_split = g_strdup(settings->recalibration_split);
   copy->shift_attribute = g_strdup(settings->shift_attribute);
+  copy->family = g_strdup(settings->family);
   return copy;
 }
 
@@ -117,6 +118,7 @@ demur_train_settings_free(DemurTrainSettings *settings) {
   g_free(settings->validation_split);
   g_free(settings->recalibration_split);
   g_free(settings->shift_attribute);
+  g_free(settings->family);
   g_free(settings);
 }
 
@@ -386,6 +388,8 @@ demur_train_settings_write_json(const DemurTrainSettings *settings, DemurJson *j
   demur_json_string(json, "recalibration_split", settings->recalibration_split);
   demur_json_string(json, "resample", resample);
   demur_json_string(json, "features", features);
+  if (settings->family != NULL) /* else documents keep their digests */
+    demur_json_string(json, "family", settings->family);
   demur_json_end_object(json);
 }
 
@@ -439,7 +443,9 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       !demur_json_read_string(object, "resample", &resample, error) ||
       !demur_train_settings_set_resample(settings, resample, error) ||
       !demur_json_read_string(object, "features", &features, error) ||
-      !demur_train_settings_set_features(settings, features, error))
+      !demur_train_settings_set_features(settings, features, error) ||
+      (json_object_has_member(object, "family") &&
+       !read_optional_text(object, "family", &settings->family, error)))
     return NULL;
   settings->features_explicit = FALSE;
   return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;

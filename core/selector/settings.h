@@ -80,6 +80,9 @@ typedef struct {
   DemurRecalibrationKind recalibrate;
   char *recalibration_split; /* NULL: the training split, out of fold by site */
   gint64 models;             /* 1: selectors trained from different initial weights */
+  /* The common name of selectors of several horizons that were trained together, whose verdicts hold
+   * risks back together (core/tasks/horizon-family.h); NULL: none. */
+  char *family;
 } DemurTrainSettings;
 
 /* The program's defaults; and the paper's settings to the letter (--as-published). */

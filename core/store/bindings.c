@@ -1,13 +1,18 @@
 #include "store/bindings.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/sha256.h"
 #include "cohort/cohort.h" /* DEMUR_N_YEARS */
+#include "selector/coverage.h"
 #include "store/connection.h"
 
 typedef struct {
   char *digest;         /* of the document */
   char *in_use;         /* of the threshold in use; NULL: not tuned */
+  char *family;         /* name and model of its family; NULL: none */
+  gboolean across;      /* of a family: its threshold in use looks at risk intervals */
   double horizon_years; /* of the risks that it reads; 0: not recorded */
   char *model;          /* whose scores it reads */
 } Selector;
@@ -37,6 +42,7 @@ selector_free(gpointer data) {
   g_free(selector->digest);
   g_free(selector->in_use);
   g_free(selector->model);
+  g_free(selector->family);
   g_free(selector);
 }
 
@@ -88,6 +94,7 @@ take_selector(DemurBindings *b, sqlite3_stmt *row) {
   selector->digest = demur_store_text(row, 1);
   selector->horizon_years = sqlite3_column_double(row, 2); /* 0 of NULL */
   selector->model = demur_store_text(row, 3);
+  selector->family = demur_store_text(row, 4);
   g_hash_table_insert(b->selectors, demur_store_text(row, 0), selector);
 }
 
@@ -101,6 +108,8 @@ take_threshold(DemurBindings *b, sqlite3_stmt *row) {
     return;
   g_free(selector->in_use);
   selector->in_use = g_strdup(digest);
+  selector->across = selector->family != NULL &&
+                     demur_tuning_read_hold_back((const char *)sqlite3_column_text(row, 2)) > 0.0;
 }
 
 static void
@@ -135,6 +144,41 @@ take_cohort(DemurBindings *b, sqlite3_stmt *row) {
   b->cohort_model = demur_store_text(row, 1);
 }
 
+/* The site audits of a selector, in order of their sites. */
+static void
+add_audits(const DemurBindings *b, const char *name, GString *text) {
+  g_autofree char *prefix = pair(name, "");
+  g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(b->audits), (GCompareFunc)strcmp);
+  for (const GList *key = keys; key != NULL; key = key->next)
+    if (g_str_has_prefix(key->data, prefix))
+      g_string_append_printf(text, "%s\n", (char *)g_hash_table_lookup(b->audits, key->data));
+}
+
+/* What is in use of one selector of a family is what is in use of all of them. */
+static void
+join_families(DemurBindings *b) {
+  g_autoptr(GHashTable) joined = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(b->selectors), (GCompareFunc)strcmp);
+  for (const GList *name = names; name != NULL; name = name->next) {
+    const Selector *selector = g_hash_table_lookup(b->selectors, name->data);
+    if (selector->family == NULL || selector->in_use == NULL)
+      continue;
+    const char *before = g_hash_table_lookup(joined, selector->family);
+    g_autoptr(GString) text = g_string_new(before);
+    g_string_append_printf(text, "%s\n%s\n", (char *)name->data, selector->in_use);
+    if (selector->across)
+      add_audits(b, name->data, text);
+    g_hash_table_insert(joined, selector->family, g_strdup(text->str));
+  }
+  for (const GList *name = names; name != NULL; name = name->next) {
+    Selector *selector = g_hash_table_lookup(b->selectors, name->data);
+    if (selector->family == NULL || selector->in_use == NULL)
+      continue;
+    g_free(selector->in_use);
+    selector->in_use = demur_sha256_of_text(g_hash_table_lookup(joined, selector->family));
+  }
+}
+
 DemurBindings *
 demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **error) {
   DemurBindings *b = g_new0(DemurBindings, 1);
@@ -146,10 +190,13 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
   b->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, series_free);
   b->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   const gboolean ok =
-      each_row(workspace, "SELECT name, digest, horizon_years, model FROM selector", NULL,
-               take_selector, b, error) &&
+      each_row(
+          workspace,
+          "SELECT name, digest, horizon_years, model, family || char(10) || model FROM selector",
+          NULL, take_selector, b, error) &&
       each_row(workspace,
-               "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence) FROM threshold t"
+               "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence), t.guarantee"
+               " FROM threshold t"
                " JOIN selector s ON s.id = t.selector_id ORDER BY t.sequence",
                NULL, take_threshold, b, error) &&
       each_row(workspace,
@@ -170,6 +217,8 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
                           take_score, b, error));
   if (!ok)
     g_clear_pointer(&b, demur_bindings_free);
+  else
+    join_families(b);
   return b;
 }
 

@@ -9,6 +9,9 @@
  * that was deleted or replaced there since is other images too (demur_workspace_set_places_look).
  * Places are looked at once a DemurBindings, and only of verdicts that else hold.
  *
+ * A selector of a family (store/selectors.h) holds back what another of it does: its threshold in
+ * use is then that of all of them, and of the audits where one holds back across a risk's interval.
+ *
  * Each arrow is a digest: of a row that was made anew with the same values too, since the number of
  * its event is in it. A verdict without them (of an older program) is bound by names only and never
  * holds. Take bindings in the same read transaction as what they are of. */

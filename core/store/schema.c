@@ -566,11 +566,15 @@ static const char migration_22[] =
     "CREATE TABLE selector_key (key TEXT PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;"
     "ALTER TABLE selector ADD COLUMN keyed INTEGER CHECK (keyed = 1);";
 
+/* Selectors of several horizons that hold risks back together: the settings' name of them, NULL: none. Families of
+ * before stay without, and their selectors by themselves. */
+static const char migration_23[] = "ALTER TABLE selector ADD COLUMN family TEXT CHECK (family <> '');";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
     migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
-    migration_19, migration_20, migration_21, migration_22};
+    migration_19, migration_20, migration_21, migration_22, migration_23};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -36,6 +36,7 @@ demur_selector_record_free(DemurSelectorRecord *record) {
   g_free(record->history);
   g_free(record->validation);
   g_free(record->created);
+  g_free(record->family);
   g_free(record);
 }
 
@@ -109,8 +110,8 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
-      " history, validation, simulated, created, horizon_years, keyed)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+      " history, validation, simulated, created, horizon_years, family, keyed)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -128,6 +129,7 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   demur_store_bind_text(statement, 11, record->created);
   demur_store_bind_double(statement, 12,
                           record->horizon_years > 0.0 ? record->horizon_years : (double)NAN);
+  demur_store_bind_text(statement, 13, record->family);
   return demur_store_run(workspace, statement, "saving a selector", error);
 }
 
@@ -245,7 +247,7 @@ demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *recor
  * for. */
 #define SELECT_SELECTOR                                                                            \
   "SELECT name, digest, cohort, cohort_digest, model, history, validation, simulated, created,"    \
-  " horizon_years"
+  " horizon_years, family"
 
 static gpointer
 read_selector(sqlite3_stmt *statement) {
@@ -260,6 +262,7 @@ read_selector(sqlite3_stmt *statement) {
   record->simulated = sqlite3_column_int(statement, 7) != 0;
   record->created = demur_store_text(statement, 8);
   record->horizon_years = sqlite3_column_double(statement, 9); /* 0 of NULL */
+  record->family = demur_store_text(statement, 10);
   return record;
 }
 
@@ -281,9 +284,9 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
     return NULL;
   }
   g_autoptr(DemurSelectorRecord) record = read_selector(statement);
-  record->document = demur_store_text(statement, 10);
-  g_autofree char *kept = demur_store_text(statement, 11);
-  const gboolean keyed = sqlite3_column_int(statement, 12) != 0;
+  record->document = demur_store_text(statement, 11);
+  g_autofree char *kept = demur_store_text(statement, 12);
+  const gboolean keyed = sqlite3_column_int(statement, 13) != 0;
   sqlite3_reset(statement);
   if (keyed) {
     char *document = demur_store_document_unkeyed(workspace, record->document, error);

@@ -16,6 +16,7 @@ typedef struct {
   char *cohort_digest;  /* of the training rows */
   char *model;          /* whose scores it reads */
   double horizon_years; /* of those; 0: not recorded. Of an old document its cohort's */
+  char *family;         /* selectors that hold risks back together (its settings'); NULL: none */
   char *history;        /* JSON: epochs of the training; NULL where there is none */
   char *validation;     /* JSON: answer of `demur validate`; NULL before it */
   gboolean simulated;   /* trained on a simulated cohort */

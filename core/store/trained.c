@@ -25,6 +25,7 @@ demur_trained_save(DemurWorkspace *workspace, const char *name, const DemurSelec
                                           (char *)demur_selector_cohort_digest(selector),
                                       .model = (char *)demur_selector_model(selector),
                                       .horizon_years = demur_selector_horizon_years(selector),
+                                      .family = demur_selector_settings(selector)->family,
                                       .history = history,
                                       .simulated = demur_selector_is_simulated(selector),
                                       .created = (char *)created};

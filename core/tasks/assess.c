@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "tasks/dicom-scores.h"
+#include "tasks/horizon-family.h"
 #include "tasks/selection.h"
 #include "tasks/watch.h"
 #include "base/memory.h"
@@ -319,30 +320,109 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
   return ok;
 }
 
-gboolean
-demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
-                  GError **error) {
-  assessment->selector_name = options->selector;
-  assessment->cohort = options->cohort;
-  assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
-  assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
-  assessment->texts = g_string_chunk_new(4096);
-  g_autoptr(DemurCohort) cohort = NULL;
-  g_autoptr(DemurDicomScores) scored = NULL;
-  if (!read_all(task, options, assessment, &cohort, &scored, error))
-    return FALSE;
+/* One selector's share of an assessment: what was read, and what comes of it. */
+typedef struct {
+  const DemurAssessParams *options; /* of another of the family but for the name */
+  DemurAssessment *assessment;
+  DemurCohort *cohort;
+  DemurDicomScores *scored;
+  DemurAssessment own; /* assessment, where nobody asked for it */
+} Share;
+
+static void
+share_free(gpointer data) {
+  Share *share = data;
+  demur_cohort_unref(share->cohort);
+  demur_dicom_scores_free(share->scored);
+  demur_assessment_clear(&share->own);
+  g_free(share);
+}
+
+/* Reads what one selector's verdicts are made of. assessment NULL: it is only what others hold back
+ * with: without a threshold it holds nothing back, and one that has none for the coverage does so by
+ * that in use. */
+static gboolean
+read_share(DemurTask *task, const DemurAssessParams *options, const char *name,
+           DemurAssessment *assessment, GPtrArray *shares, GError **error) {
+  Share *share = g_new0(Share, 1);
+  g_ptr_array_add(shares, share);
+  const gboolean other = assessment == NULL;
+  share->options = options;
+  share->assessment = other ? &share->own : assessment;
+  DemurAssessParams one = *options;
+  one.selector = name;
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (other && !demur_task_find_threshold(task, name, options->coverage, &threshold, NULL))
+    one.coverage = NULL;
+  share->assessment->selector_name = name;
+  share->assessment->cohort = options->cohort;
+  share->assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
+  share->assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
+  share->assessment->texts = g_string_chunk_new(4096);
+  if (read_all(task, &one, share->assessment, &share->cohort, &share->scored, error))
+    return TRUE;
+  if (error != NULL && g_strcmp0(name, options->selector) != 0)
+    demur_error_prefix(error, "%s: ", name);
+  return FALSE;
+}
+
+static gboolean
+assess_share(DemurTask *task, Share *share, GError **error) {
+  DemurAssessment *assessment = share->assessment;
+  const DemurAssessParams *options = share->options;
   assessment->simulated = demur_selector_is_simulated(assessment->selector);
-  if (cohort == NULL)
-    return assess_series(task, assessment, scored, options->unscored ? NULL : options->scan_id,
+  if (share->cohort == NULL)
+    return assess_series(task, assessment, share->scored,
+                         options->unscored || assessment == &share->own ? NULL : options->scan_id,
                          error);
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(
-      cohort, options->split != NULL ? options->split : DEMUR_SPLIT_TEST, &n, error);
-  if (rows == NULL || !assess_rows(task, assessment, cohort, rows, n, error))
+      share->cohort, options->split != NULL ? options->split : DEMUR_SPLIT_TEST, &n, error);
+  if (rows == NULL || !assess_rows(task, assessment, share->cohort, rows, n, error))
     return FALSE;
-  assessment->n_seen = demur_selector_count_seen(assessment->selector, cohort, rows, n);
-  assessment->simulated |= cohort->simulated;
+  assessment->n_seen = demur_selector_count_seen(assessment->selector, share->cohort, rows, n);
+  assessment->simulated |= share->cohort->simulated;
   return TRUE;
+}
+
+/* All that is asked for, and behind it the rest of its families, as they are at one moment. */
+static gboolean
+read_shares(DemurTask *task, const DemurAssessParams *options, const char *const *names, size_t n,
+            DemurAssessment *assessments, GPtrArray *others, GPtrArray *shares, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || !demur_workspace_begin_read(workspace, error))
+    return FALSE;
+  gboolean ok = TRUE;
+  for (size_t i = 0; ok && i < n; i++)
+    ok = read_share(task, options, names[i], &assessments[i], shares, error);
+  ok = ok && demur_horizon_family_others(workspace, assessments, n, others, error);
+  for (guint i = 0; ok && i < others->len; i++)
+    ok = read_share(task, options, others->pdata[i], NULL, shares, error);
+  demur_workspace_end_read(workspace);
+  return ok;
+}
+
+gboolean
+demur_task_assess_horizons(DemurTask *task, const DemurAssessParams *options,
+                           const char *const *names, size_t n, DemurAssessment *assessments,
+                           GError **error) {
+  g_autoptr(GPtrArray) shares = g_ptr_array_new_with_free_func(share_free),
+                       others = g_ptr_array_new_with_free_func(g_free), all = g_ptr_array_new();
+  gboolean ok = read_shares(task, options, names, n, assessments, others, shares, error);
+  for (guint i = 0; ok && i < shares->len; i++) {
+    Share *share = shares->pdata[i];
+    ok = assess_share(task, share, error);
+    g_ptr_array_add(all, share->assessment);
+  }
+  if (ok)
+    demur_horizon_family_hold((DemurAssessment *const *)all->pdata, all->len);
+  return ok;
+}
+
+gboolean
+demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
+                  GError **error) {
+  return demur_task_assess_horizons(task, options, &options->selector, 1, assessment, error);
 }
 
 gboolean

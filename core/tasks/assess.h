@@ -44,9 +44,18 @@ typedef struct {
   size_t n_seen; /* scans whose patients made the selector */
 } DemurAssessment;
 
-/* Gives each scan its verdict; nothing is kept yet. assessment: all zero. */
+/* Gives each scan its verdict; nothing is kept yet. assessment: all zero. By a selector of a family
+ * a risk is shown only where each of them that is tuned would show its own
+ * (tasks/horizon-family.h). */
 gboolean demur_task_assess(DemurTask *task, const DemurAssessParams *options,
                            DemurAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of several selectors at once: names [n], assessments [n] all zero; the name in options is
+ * not read. All of them are as they were at one moment. */
+gboolean demur_task_assess_horizons(DemurTask *task, const DemurAssessParams *options,
+                                    const char *const *names, size_t n,
+                                    DemurAssessment *assessments,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The cohort, a selector's view, with the intercepts of audited sites in its risks; or itself (a
  * new reference) where no site of it is audited. audits: site -> DemurAuditRecord. */

@@ -46,6 +46,29 @@ demur_horizon_selector(const char *name, int years) {
   return g_strdup_printf("%s-%dy", name, years);
 }
 
+gboolean
+demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
+                         GError **error) {
+  *horizons = (DemurHorizons){0};
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  if (records == NULL)
+    return FALSE;
+  DemurHorizons found = {0};
+  for (int year = 1; year <= DEMUR_N_YEARS; year++) {
+    g_autofree char *member = demur_horizon_selector(name, year);
+    for (guint r = 0; r < records->len; r++) {
+      const DemurSelectorRecord *record = records->pdata[r];
+      if (strcmp(record->name, name) == 0)
+        return TRUE;
+      if (strcmp(record->name, member) == 0 && g_strcmp0(record->family, name) == 0)
+        found.years[found.n++] = year;
+    }
+  }
+  *horizons = found;
+  return TRUE;
+}
+
 void
 demur_horizon_bounds(const double *risks, size_t n, size_t at, double *at_least, double *at_most) {
   *at_least = *at_most = NAN;
@@ -68,8 +91,11 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
     return FALSE;
   }
   g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
-  if (several)
+  if (several) {
     settings->recalibrate = DEMUR_RECALIBRATION_NONE;
+    g_free(settings->family);
+    settings->family = g_strdup(params->selector);
+  }
   const DemurProgress whole = task->progress;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   gboolean ok = workspace != NULL;

@@ -1,6 +1,7 @@
 /* Selectors of one family, one a horizon: the risk within 1 year, 2 .. 6 years of the same model, each
  * with networks, thresholds and verdicts of its own (method.md, "Horizons"). That of NAME within N
- * years is the selector "NAME-Ny", and can be used as any other.
+ * years is the selector "NAME-Ny", and can be used as any other, but that they hold risks back
+ * together (tasks/horizon-family.h).
  *
  * Risks are as the model gives them: recalibrated one by one, those of a later year could fall below
  * an earlier year's. */
@@ -22,6 +23,11 @@ gboolean demur_horizons_parse(const char *text, DemurHorizons *horizons,
 
 /* "NAME-3y" (owned). */
 char *demur_horizon_selector(const char *name, int years);
+
+/* The horizons of the family of that name; n = 0 where there is none in the workspace, or where a
+ * selector has the name itself. */
+gboolean demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What the risks of a scan that are shown say of the one at place at: it is no less than those of
  * fewer years and no more than those of more. risks [n], ascending years, NaN where held back; NaN:

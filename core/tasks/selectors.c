@@ -136,6 +136,7 @@ demur_task_selector_import(DemurTask *task, const char *name, const char *path,
   g_autofree char *now = demur_task_now(task);
   const DemurSelectorRecord record = {.name = (char *)name,
                                       .horizon_years = demur_selector_horizon_years(s),
+                                      .family = demur_selector_settings(s)->family,
                                       .document = document,
                                       .digest = (char *)demur_selector_digest(s),
                                       .cohort = (char *)demur_selector_cohort(s),

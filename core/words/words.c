@@ -606,6 +606,14 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                                   "model '%s' has none for them: import a score with yearly "
                                   "risks, or use a selector of the score's years")),
                            r->value, r->subject != NULL ? r->subject : "");
+  case DEMUR_REASON_TOGETHER:
+    return g_strdup_printf(
+        r->value == 1.0
+            ? SAY(N_(
+                  "held back together with the risk within %g year, much of which it would tell"))
+            : SAY(N_("held back together with the risk within %g years, much of which it would "
+                     "tell")),
+        r->value);
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");

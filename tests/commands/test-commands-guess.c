@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "commands.h"
 #include "guess.h"
 
@@ -223,9 +224,131 @@ test_held_back_risks_are_not_guessed(void) {
   }
 }
 
+/* A table of patients of one model with yearly risks that are exactly right: the hazard grows with two
+ * embeddings, and with time in a way that a third says; 8 % a year leave. */
+static void
+write_yearly(const Sandbox *sandbox) {
+  static const struct {
+    const char *split;
+    size_t n;
+  } splits[] = {{"base_train", 600}, {"selector_train", 2400}, {"tune", 800}, {"test", 7500}};
+  g_autoptr(GString) table = g_string_new("patient_id,site,split,label,risk_year_1,risk_year_2,"
+                                          "risk_year_3,risk_year_4,risk_year_5,risk_year_6,"
+                                          "years_to_cancer,years_of_followup,"
+                                          "emb_0,emb_1,emb_2,emb_3\n");
+  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, 131, 0, 0);
+  size_t id = 0;
+  for (size_t s = 0; s < G_N_ELEMENTS(splits); s++)
+    for (size_t i = 0; i < splits[s].n; i++, id++) {
+      double e[4];
+      for (size_t c = 0; c < 4; c++)
+        e[c] = demur_random_normal(&random);
+      const double hazard = 0.05 * exp(0.8 * e[0] + 0.5 * e[1]), growth = 1.0 + 0.1 * tanh(e[2]),
+                   event = pow(-log1p(-demur_random_uniform(&random)) / hazard, 1.0 / growth),
+                   left = fmin(8.0, -log1p(-demur_random_uniform(&random)) / 0.08);
+      g_string_append_printf(table, "p%zu,%s%zu,%s,", id, splits[s].split, id % 12,
+                             splits[s].split);
+      for (int year = 1; year <= 6; year++)
+        g_string_append_printf(table, ",%.6f", -expm1(-hazard * pow(year, growth)));
+      if (event <= left)
+        g_string_append_printf(table, ",%.4f,%.4f", event, event);
+      else
+        g_string_append_printf(table, ",,%.4f", left);
+      g_string_append_printf(table, ",%.4f,%.4f,%.4f,%.4f\n", e[0], e[1], e[2], e[3]);
+    }
+  g_autofree char *path = sandbox_write(sandbox, "yearly.csv", table->str, (gssize)table->len);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "cohort", "import", "sim", path, "--horizon", "6", "--model", "m", NULL);
+}
+
+/* All that a family shows of its held-back scans, at every horizon. own: only whether each refuses by
+ * itself, which is what the verdicts are. */
+static void
+show_family(const Sandbox *sandbox, JsonArray *horizons, GHashTable *rows, Shown *shown,
+            Shown *own) {
+  for (guint h = 0; h < json_array_get_length(horizons); h++) {
+    JsonObject *one = json_array_get_object_element(horizons, h);
+    JsonArray *verdicts = array_at(one, "verdicts");
+    const char *selector = string_at(one, "selector");
+    g_autofree char *csv = sandbox_path(sandbox, "h.csv"), *json = sandbox_path(sandbox, "h.json");
+    g_autoptr(Run) as_csv =
+        run_json(sandbox, 0, "export", csv, "--cohort", "sim", "--selector", selector, NULL);
+    g_autoptr(Run) as_json =
+        run_json(sandbox, 0, "export", json, "--cohort", "sim", "--selector", selector, NULL);
+    g_autoptr(JsonParser) parser = json_parser_new();
+    g_assert_true(json_parser_load_from_file(parser, json, NULL));
+    g_autofree char *exported = g_strdup_printf("export-%s", selector);
+    add_verdicts(shown, rows, selector, verdicts);
+    add_verdicts(shown, rows, exported,
+                 array_at(json_node_get_object(json_parser_get_root(parser)), "verdicts"));
+    add_table(shown, rows, csv);
+    for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+      JsonObject *v = json_array_get_object_element(verdicts, i);
+      const gssize row = row_of(rows, string_at(v, "scan_id"));
+      if (row < 0)
+        continue;
+      g_assert_cmpstr(string_at(v, "verdict"), ==, "red_flag");
+      g_assert_true(is_null_at(v, "risk") && is_null_at(v, "risk_raw") && is_null_at(v, "score"));
+      const gboolean by_another =
+          find_in(array_at(v, "reason_details"), "kind", "held_together") != NULL;
+      shown_add(own, (size_t)row, selector, by_another ? 0.0 : 1.0);
+    }
+  }
+}
+
+/* Of a family all horizons' risks are held back as one: what is shown of a scan at any horizon tells
+ * no more of any of its risks than which of them refuse it. By themselves they would: the risk
+ * within 1 year, shown, tells that within 6. */
+static void
+test_another_horizon_tells_no_risk(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  write_yearly(sandbox);
+  g_autoptr(Run) trained =
+      run_json(sandbox, 0, "train", "f", "--cohort", "sim", "--horizons", "1,6", "--epochs", "1",
+               "--datasets-per-epoch", "1600", "--dataset-size", "256", "--average", "1",
+               "--features", "confidence,class,outlier", NULL);
+  g_autoptr(Run) tuned = run_json(sandbox, 0, "tune", "f", "--horizons", "1,6", "--cohort", "sim",
+                                  "--coverage", "0.35", NULL);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "assess", "f", "--horizons", "1,6", "--cohort", "sim", NULL);
+  g_autoptr(Run) revealed = run_json(sandbox, 0, "assess", "f", "--horizons", "1,6", "--cohort",
+                                     "sim", "--reveal", "a test", NULL);
+  JsonArray *horizons = array_at(root_of(run), "horizons"),
+            *told = array_at(root_of(revealed), "horizons");
+  g_autoptr(GHashTable) rows =
+      find_held_back(array_at(json_array_get_object_element(horizons, 0), "verdicts"));
+  const size_t n = g_hash_table_size(rows);
+  g_assert_cmpuint(n, >=, N_FIT + 500);
+  g_autoptr(Shown) shown = shown_new(n), own = shown_new(n);
+  show_family(sandbox, horizons, rows, shown, own);
+  g_autofree double *logits = g_new(double, 2 * n);
+  for (guint h = 0; h < 2; h++) {
+    JsonArray *verdicts = array_at(json_array_get_object_element(told, h), "verdicts");
+    for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+      JsonObject *v = json_array_get_object_element(verdicts, i);
+      const gssize row = row_of(rows, string_at(v, "scan_id"));
+      if (row >= 0)
+        logits[h * n + (size_t)row] = logit(number_at(v, "risk"));
+    }
+  }
+  for (guint h = 0; h < 2; h++) {
+    size_t n_features;
+    const double without = shown_guess(own, logits + h * n, N_FIT, &n_features),
+                 with = shown_guess(shown, logits + h * n, N_FIT, &n_features);
+    g_test_message("horizon %u: %zu held back, R^2 of the logit %.4f, by the verdicts alone %.4f",
+                   h, n, with, without);
+    g_assert_cmpfloat(with - without, <=, MOST_GUESSED);
+    /* Shown, another horizon's risk tells it. */
+    for (size_t i = 0; h > 0 && i < n; i++)
+      shown_add(own, i, "risk", logits[i]);
+    g_assert_true(h == 0 || shown_guess(own, logits + h * n, N_FIT, &n_features) > 0.5);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/guess/held-back-risks", test_held_back_risks_are_not_guessed);
+  g_test_add_func("/commands/guess/another-horizon", test_another_horizon_tells_no_risk);
   return g_test_run();
 }
