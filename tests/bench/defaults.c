@@ -11,7 +11,9 @@
  * error of whole sites and of subgroups (age x sex; simulated: two covariates), unbiased, over
  * pairs of different patients. "worse": the 95 % interval of the difference of the debiased AUC and
  * of the plain one, resampling test sites, both lie above 0. Then 50 labels of each test site with
- * at least 70 scans (an audit), judged on the accepted of the rest. */
+ * at least 70 scans (an audit), judged on the accepted of the rest: site error before, after, and
+ * after by the test sites' own prior (best_prior). "audit worse": the 95 % interval of the difference
+ * of the squares, resampling those sites, lies above 0. */
 #include "tests/bench/bench.h"
 
 #include "base/blas.h"
@@ -30,8 +32,9 @@
 #define N_LABELS 50
 
 typedef struct {
-  double log_ratio, log_loss, site_error[2], group_error[2], audit[2];
-  gboolean worse, better, audit_any;
+  double log_ratio, log_loss, site_error[2], group_error[2],
+      audit[3]; /* before, after, by the best prior */
+  gboolean worse, better, audit_worse;
 } Outcome;
 
 /* Scans of a test split as a method shows them, in ascending risk. */
@@ -175,12 +178,50 @@ judge(const Shown *a, const Shown *b, size_t n_sites, guint64 seed, Outcome *o) 
   o->better = high[0] < 0.0 && high[1] < 0.0;
 }
 
+/* Whether the audit is shown to be worse, of squares [n] before and after and scans counted [n]. */
+static gboolean
+audit_is_worse(const double *before, const double *after, const double *counted, size_t n,
+               guint64 seed) {
+  double differences[N_REPLICATES], low, high;
+  for (guint64 r = 0; r < N_REPLICATES; r++) {
+    DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_TEST, 80, r, 0);
+    double sum = 0.0, total = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const size_t s = demur_random_below(&random, n);
+      sum += counted[s] * (after[s] - before[s]);
+      total += counted[s];
+    }
+    differences[r] = sum / total;
+  }
+  demur_interval_expanded(differences, N_REPLICATES, n, 0.95, &low, &high);
+  return low > 0.0;
+}
+
+/* The prior of an audit that all labels of the test split give: what 50 labels can do where the
+ * training sites are no limit. */
+static DemurSitePrior *
+best_prior(const DemurCohort *cohort, const guint32 *rows, size_t n, const double *risks) {
+  g_autofree double *offsets = g_new(double, n), *labels = g_new(double, n);
+  g_autofree guint32 *sites = g_new(guint32, n);
+  for (size_t i = 0; i < n; i++) {
+    offsets[i] = demur_logit(risks[i]);
+    labels[i] = (double)cohort->labels[rows[i]];
+    sites[i] = cohort->sites[rows[i]];
+  }
+  return demur_site_prior_fit(offsets, labels, NULL, sites, n, NULL);
+}
+
 /* Site error of what is accepted of the scans without a label: the risks as shown, and audited. */
 static void
 audit_sites(const DemurSelector *selector, const DemurCohort *cohort, const guint32 *rows, size_t n,
             const double *risks, const double *scores, guint64 seed, Outcome *o) {
   const double threshold = demur_coverage_threshold(0.9, scores, n);
-  double sums[2] = {0.0, 0.0}, total = 0.0;
+  g_autoptr(DemurSitePrior) best = best_prior(cohort, rows, n, risks);
+  double sums[3] = {0.0, 0.0, 0.0}, total = 0.0;
+  g_autofree double *of_sites = g_new(double, 4 * cohort->n_sites);
+  double *squares_of[3] = {of_sites, of_sites + cohort->n_sites, of_sites + 2 * cohort->n_sites},
+         *counted = of_sites + 3 * cohort->n_sites;
+  size_t n_audited = 0;
   g_autofree guint32 *at = g_new(guint32, n), *patients = g_new(guint32, n);
   g_autofree double *r = g_new(double, n), *g = g_new(double, n), *y = g_new(double, n),
                     *lr = g_new(double, n), *ly = g_new(double, n);
@@ -204,14 +245,16 @@ audit_sites(const DemurSelector *selector, const DemurCohort *cohort, const guin
       lr[i] = r[chosen[i]];
       ly[i] = y[chosen[i]];
     }
-    const DemurAudit audit =
-        demur_audit_fit(lr, ly, n_chosen, demur_selector_site_prior(selector), r, m);
-    double sum[2] = {0.0, 0.0}, squares[2] = {0.0, 0.0}, k = 0.0;
+    const DemurAudit audit = demur_audit_fit(lr, ly, n_chosen, demur_selector_site_prior(selector),
+                                             r, m),
+                     ideal = demur_audit_fit(lr, ly, n_chosen, best, r, m);
+    double sum[3] = {0.0}, squares[3] = {0.0}, k = 0.0;
     for (size_t i = 0; i < m; i++) {
       if (labelled[i] || g[i] < threshold)
         continue;
-      const double d[2] = {y[i] - r[i], y[i] - demur_audit_risk(r[i], audit.intercept)};
-      for (int j = 0; j < 2; j++) {
+      const double d[3] = {y[i] - r[i], y[i] - demur_audit_risk(r[i], audit.intercept),
+                           y[i] - demur_audit_risk(r[i], ideal.intercept)};
+      for (int j = 0; j < 3; j++) {
         sum[j] += d[j];
         squares[j] += d[j] * d[j];
       }
@@ -219,12 +262,16 @@ audit_sites(const DemurSelector *selector, const DemurCohort *cohort, const guin
     }
     if (k < 10.0)
       continue;
-    for (int j = 0; j < 2; j++)
-      sums[j] += k * (sum[j] * sum[j] - squares[j]) / (k * (k - 1.0));
+    for (int j = 0; j < 3; j++) {
+      squares_of[j][n_audited] = (sum[j] * sum[j] - squares[j]) / (k * (k - 1.0));
+      sums[j] += k * squares_of[j][n_audited];
+    }
+    counted[n_audited++] = k;
     total += k;
   }
-  o->audit_any = total > 0.0;
-  for (int j = 0; j < 2; j++)
+  o->audit_worse =
+      n_audited > 1 && audit_is_worse(squares_of[0], squares_of[1], counted, n_audited, seed);
+  for (int j = 0; j < 3; j++)
     o->audit[j] = demur_signed_root(sums[j] / fmax(total, 1.0));
 }
 
@@ -286,7 +333,7 @@ measure(DemurCohort *cohort, const guint32 *all_groups, guint64 seed, DemurParal
 }
 
 typedef struct {
-  double n, log_ratio, log_loss, worse, better, site[2], group[2], audit[2];
+  double n, log_ratio, log_loss, worse, better, site[2], group[2], audit[3], audit_worse;
   GHashTable *told;
 } Sum;
 
@@ -300,8 +347,10 @@ add(Sum *sum, const Outcome *o, char *told) {
   for (int m = 0; m < 2; m++) {
     sum->site[m] += o->site_error[m];
     sum->group[m] += o->group_error[m];
-    sum->audit[m] += o->audit[m];
   }
+  for (int m = 0; m < 3; m++)
+    sum->audit[m] += o->audit[m];
+  sum->audit_worse += o->audit_worse;
   if (sum->told == NULL)
     sum->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(sum->told, told));
@@ -316,10 +365,12 @@ print_sum(const char *name, size_t n_sites, Sum *sum) {
     g_string_append_printf(told, " %s %u", (char *)kind->data,
                            GPOINTER_TO_UINT(g_hash_table_lookup(sum->told, kind->data)));
   const double n = sum->n;
-  printf("%-26s %3zu %3.0f  %+.3f  %+.4f  %.3f %.3f  %.3f %.3f  %5.1f %5.1f  %.3f %.3f %s\n", name,
-         n_sites, n, sum->log_ratio / n, sum->log_loss / n, sum->site[0] / n, sum->site[1] / n,
-         sum->group[0] / n, sum->group[1] / n, 100.0 * sum->worse / n, 100.0 * sum->better / n,
-         sum->audit[0] / n, sum->audit[1] / n, told->str);
+  printf("%-26s %3zu %3.0f  %+.3f  %+.4f  %.3f %.3f  %.3f %.3f  %5.1f %5.1f  %.3f %.3f %.3f %5.1f"
+         "%s\n",
+         name, n_sites, n, sum->log_ratio / n, sum->log_loss / n, sum->site[0] / n,
+         sum->site[1] / n, sum->group[0] / n, sum->group[1] / n, 100.0 * sum->worse / n,
+         100.0 * sum->better / n, sum->audit[0] / n, sum->audit[1] / n, sum->audit[2] / n,
+         100.0 * sum->audit_worse / n, told->str);
   fflush(stdout);
   g_hash_table_unref(sum->told);
 }
@@ -509,7 +560,7 @@ main(int argc, char **argv) {
   }
   printf(
       "cohort                   sites  n  ratio  log loss  site error    subgroups   worse better"
-      "  audit: before, after; what was chosen\n");
+      "  audit: before, after, best prior, worse; what was chosen\n");
   if (table)
     run_table(argv[2], (size_t)g_ascii_strtoull(argv[3], NULL, 10),
               g_ascii_strtoull(argv[4], NULL, 10), argc > 5 ? argv[5] : NULL, parallel);
