@@ -228,7 +228,7 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
                             state->plan->simulated ? _(" · SIMULATED DATA") : "")
           : g_strdup_printf(_("Selector %s at every site%s"), record->selector,
                             state->plan->simulated ? _(" · SIMULATED DATA") : "");
-  g_autofree char *headline = demur_watch_headline(state, demur_words_translate);
+  g_autofree char *headline = demur_watch_headline(state, FALSE, demur_words_translate);
   g_autofree char *note = g_strdup_printf(
       _("The line rises as it becomes less likely that nothing changed; the dashed line is the "
         "alarm. Where nothing changes, at most %g %% of hospitals ever reach it."),

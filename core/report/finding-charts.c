@@ -560,8 +560,10 @@ demur_chart_cohort_flow(const DemurReportFinding *f) {
   for (size_t i = 0; i < c->n_exclusions; i++)
     left_out[i] = (DemurFlowReason){c->exclusions[i].reason, c->exclusions[i].n};
   DemurFlowReason *noticed = demur_chart_own(chart, g_new0(DemurFlowReason, c->n_noticed + 1));
+  size_t n_noticed = 0;
   for (size_t i = 0; i < c->n_noticed; i++)
-    noticed[i] = (DemurFlowReason){c->noticed[i].reason, c->noticed[i].n};
+    if (!c->noticed[i].told_elsewhere)
+      noticed[n_noticed++] = (DemurFlowReason){c->noticed[i].reason, c->noticed[i].n};
   const size_t n = MAX(c->n_splits, 1);
   DemurFlowBox *splits = demur_chart_own(chart, g_new0(DemurFlowBox, n));
   DemurFlowBox whole = {
@@ -587,7 +589,7 @@ demur_chart_cohort_flow(const DemurReportFinding *f) {
       .whole = whole,
       .n_left_out = c->n_exclusions,
       .left_out = left_out,
-      .n_noticed = c->n_noticed,
+      .n_noticed = n_noticed,
       .noticed = noticed,
       .n_splits = n,
       .splits = splits,

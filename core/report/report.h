@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
   const char *reason;
   size_t n;
+  gboolean told_elsewhere; /* drawn among what was left out: kept in the JSON, not drawn again */
 } DemurReportCount;
 
 /* A split of the cohort. prevalence: share with label 1 among the labelled; NaN where K > 2 or none

@@ -15,11 +15,16 @@
 static void
 add_counts(DemurPages *p, const char *heading, const char *column, const DemurReportCount *counts,
            size_t n) {
-  if (n == 0)
+  size_t n_told = 0;
+  for (size_t i = 0; i < n; i++)
+    n_told += counts[i].told_elsewhere ? 0 : 1;
+  if (n_told == 0)
     return;
   demur_layout_text(p->layout, DEMUR_TEXT_HEADING, heading);
   DemurRows rows = demur_rows_new();
   for (size_t i = 0; i < n; i++) {
+    if (counts[i].told_elsewhere)
+      continue;
     demur_rows_cell(&rows, g_strdup(counts[i].reason));
     demur_rows_cell(&rows, demur_text_count(counts[i].n));
     demur_rows_end(&rows, FALSE);
@@ -247,8 +252,7 @@ demur_section_cohort(DemurPages *p) {
                           ? "The table was taken whole: nothing was left out when the cohort was "
                             "made. What was left out of the table is for the author to say."
                           : "What was left out before the cohort was made is not recorded.");
-  if (c->n_noticed > 0)
-    add_counts(p, "Noticed while the cohort's table was read", "What", c->noticed, c->n_noticed);
+  add_counts(p, "Noticed while the cohort's table was read", "What", c->noticed, c->n_noticed);
   add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
   if (c->n_splits > 0) {
     demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Splits");

@@ -131,6 +131,16 @@ demur_section_summary(DemurPages *p) {
   demur_layout_keep_begin(p->layout);
   add_summary_charts(p);
   demur_layout_keep_end(p->layout);
+  /* Before the table, which is longer than what some pages have left. */
+  const guint from = n_strong > 0 ? 1 : 0; /* the first stands at the top */
+  if (cares->len > from)
+    demur_section_text(p, DEMUR_TEXT_HEADING, "Read with care");
+  g_autoptr(GString) rest = g_string_new(NULL);
+  for (guint i = from; i < cares->len; i++)
+    g_string_append_printf(rest, "%s%s", i > from ? " " : "",
+                           (const char *)g_ptr_array_index(cares, i));
+  if (rest->len > 0)
+    demur_layout_text(p->layout, DEMUR_TEXT_BODY, rest->str);
   g_autofree char *percent = demur_text_coverage(f->coverage);
   demur_section_text(p, DEMUR_TEXT_HEADING, "Methods side by side at coverage %s", percent);
   demur_section_operating_table(p, f->coverage, TRUE);
@@ -145,15 +155,6 @@ demur_section_summary(DemurPages *p) {
       : f->subject->recalibrated ? "recalibrated risks, raw where said"
                                  : "raw risks, recalibrated where said",
       f->tuned ? "; the first row is of the tuned threshold" : "");
-  const guint from = n_strong > 0 ? 1 : 0; /* the first stands at the top */
-  if (cares->len > from)
-    demur_section_text(p, DEMUR_TEXT_HEADING, "Read with care");
-  g_autoptr(GString) rest = g_string_new(NULL);
-  for (guint i = from; i < cares->len; i++)
-    g_string_append_printf(rest, "%s%s", i > from ? " " : "",
-                           (const char *)g_ptr_array_index(cares, i));
-  if (rest->len > 0)
-    demur_layout_text(p->layout, DEMUR_TEXT_BODY, rest->str);
   demur_layout_contents(p->layout);
   demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
 }

@@ -71,7 +71,7 @@ write_watch(DemurJson *json, const DemurReportWatch *w) {
   demur_json_bool(json, "simulated", w->simulated);
   demur_json_bool(json, "selector_changed", w->outdated);
   demur_json_bool(json, "withheld", w->stopped);
-  demur_json_string(json, "headline", w->headline);
+  demur_json_string(json, "headline", w->headline_iso);
   demur_json_double(json, "alpha", w->alpha);
   demur_json_double(json, "limit", w->limit);
   const struct {

@@ -43,6 +43,7 @@ typedef struct {
   const char *site;      /* NULL: every site */
   const char *reference; /* cohort; NULL: the patients before it began */
   const char *began, *plan_digest, *headline;
+  const char *headline_iso; /* the same for the JSON */
   gboolean simulated, outdated, stopped;
   double alpha, limit;
   size_t n_patients, n_scans, n_again, n_before, n_trained, n_gone;

@@ -197,7 +197,7 @@ describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const Fol
                                                   : LEFT]++;
   for (int end = 0; end < N_ENDS; end++)
     if (end != COMPETING || f->competing)
-      counts[n++] = (DemurReportCount){words[end], n_ends[end]};
+      counts[n++] = (DemurReportCount){words[end], n_ends[end], FALSE};
   facts->follow_up = counts;
   facts->n_follow_up = n;
 }
@@ -457,7 +457,7 @@ describe_exclusions(DemurReportTask *report, const DemurEvaluating *e) {
   DemurReportCount *counts = own(report, g_new0(DemurReportCount, e->exclusions->len + 1));
   for (guint i = 0; i < e->exclusions->len; i++) {
     const DemurExclusion *exclusion = e->exclusions->pdata[i];
-    counts[i] = (DemurReportCount){exclusion->reason, exclusion->n};
+    counts[i] = (DemurReportCount){exclusion->reason, exclusion->n, FALSE};
   }
   facts->exclusions_recorded = e->exclusions_recorded;
   facts->exclusions = counts;
@@ -471,8 +471,11 @@ describe_noticed(DemurReportTask *report, const DemurEvaluating *e) {
   DemurReportCount *counts = own(report, g_new0(DemurReportCount, e->noticed->len + 1));
   for (guint i = 0; i < e->noticed->len; i++) {
     const DemurTableWarning *warning = e->noticed->pdata[i];
-    counts[i] =
-        (DemurReportCount){own(report, demur_words_noticed(warning, FALSE, NULL)), warning->n};
+    /* What the NLST's rule left out, it counts. */
+    const gboolean left_out = e->exclusions->len > 0 && (warning->kind == DEMUR_TABLE_NO_SCORE ||
+                                                         warning->kind == DEMUR_TABLE_NO_PERSON);
+    counts[i] = (DemurReportCount){own(report, demur_words_noticed(warning, FALSE, NULL)),
+                                   warning->n, left_out};
   }
   facts->noticed = counts;
   facts->n_noticed = e->noticed->len;

@@ -7,6 +7,7 @@
 #include "base/translate.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
+#include "report/format.h"
 
 /* From here on what changed is told; below it chance does as much. */
 #define TOLD_FROM 10.0
@@ -108,7 +109,7 @@ demur_watch_n_stops(const DemurWatchState *state) {
 }
 
 char *
-demur_watch_headline(const DemurWatchState *state, DemurTranslate translate) {
+demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate translate) {
   const char *first = NULL;
   size_t n_open = 0;
   for (guint i = 0; i < state->alarms->len; i++) {
@@ -117,11 +118,14 @@ demur_watch_headline(const DemurWatchState *state, DemurTranslate translate) {
     if (alarm->lifted == NULL && alarm->withholds)
       first = alarm->created; /* the list is newest first */
   }
+  const char *time = first != NULL ? first : state->record->created;
+  g_autofree char *since =
+      iso ? g_strndup(time, strlen("2026-01-31")) : demur_text_date_in(time, translate);
   if (first != NULL)
     return g_strdup_printf(
-        demur_translate(translate, N_("Stopped since %.10s: no new risk is shown until a person "
+        demur_translate(translate, N_("Stopped since %s: no new risk is shown until a person "
                                       "lifts the alarms below.")),
-        first);
+        since);
   if (state->outdated)
     return g_strdup(demur_translate(translate, N_("The selector was trained anew or is gone: begin "
                                                   "the watch anew.")));
@@ -132,13 +136,12 @@ demur_watch_headline(const DemurWatchState *state, DemurTranslate translate) {
            "agreed.")));
   if (state->patients->len == 0)
     return g_strdup_printf(demur_translate(translate, N_("Nothing to compare yet: no patient was "
-                                                         "assessed since %.10s.")),
-                           state->record->created);
+                                                         "assessed since %s.")),
+                           since);
   return g_strdup_printf(
-      demur_translate(translate,
-                      N_("Nothing changed: the %u patients since %.10s are like those of "
-                         "the reference.")),
-      state->patients->len, state->record->created);
+      demur_translate(translate, N_("Nothing changed: the %u patients since %s are like those of "
+                                    "the reference.")),
+      state->patients->len, since);
 }
 
 const char *

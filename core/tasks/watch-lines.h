@@ -31,8 +31,9 @@ gboolean demur_watch_change_is_few(const DemurWatchState *state, DemurWatchSigna
  * site left out of the others' is counted by subtraction. */
 size_t demur_watch_told_reference(const char *site, size_t n);
 
-/* One sentence on the whole (owned): that nothing changed, or what is stopped and since when. */
-char *demur_watch_headline(const DemurWatchState *state, DemurTranslate translate);
+/* One sentence on the whole (owned): that nothing changed, or what is stopped and since when. iso: its
+ * date as documents have it, 2026-01-31; else in the reader's words. */
+char *demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate translate);
 
 /* Alarms that are not lifted and stop new verdicts. */
 size_t demur_watch_n_stops(const DemurWatchState *state);

@@ -207,11 +207,11 @@ fixture_new(const FixtureKind *kind) {
       {"GE MEDICAL SYSTEMS LightSpeed VCT", 498, 498, 498, 40, FALSE, FALSE},
       {"Philips Brilliance 64", 257, 257, 257, 25, FALSE, FALSE},
       {"TOSHIBA Aquilion", 71, 71, 71, 7, FALSE, FALSE}};
-  static const DemurReportCount exclusions[] = {{"follow-up shorter than six years", 132},
-                                                {"cancer before the screen", 4},
-                                                {"no score of the model", 9}};
-  static const DemurReportCount follow_up[] = {{"cancer within six years", 119},
-                                               {"followed for six years without", 1218}};
+  static const DemurReportCount exclusions[] = {{"follow-up shorter than six years", 132, FALSE},
+                                                {"cancer before the screen", 4, FALSE},
+                                                {"no score of the model", 9, FALSE}};
+  static const DemurReportCount follow_up[] = {{"cancer within six years", 119, FALSE},
+                                               {"followed for six years without", 1218, FALSE}};
   static const char *const labels[] = {"no cancer", "cancer"};
   Fixture *f = g_new0(Fixture, 1);
   f->texts = g_ptr_array_new_with_free_func(g_free);

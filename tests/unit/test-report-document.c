@@ -277,6 +277,33 @@ test_tags(Scratch *scratch, gconstpointer data) {
   g_assert_nonnull(strstr(raw, "\"/Contents\": \"u:Results, page "));
 }
 
+/* What was left out is counted among that and not once more below what was noticed; the first page has
+ * what to read with care on either paper. */
+static void
+test_told_once(Scratch *scratch, gconstpointer data) {
+  static const DemurReportCount noticed[] = {{"71 screens without a score", 71, TRUE},
+                                             {"column age: 3 cells are 999", 3, FALSE}};
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 3, .untuned = TRUE};
+  const DemurPaper papers[] = {DEMUR_PAPER_A4, DEMUR_PAPER_LETTER};
+  for (size_t i = 0; i < G_N_ELEMENTS(papers); i++) {
+    g_autoptr(Fixture) fixture = fixture_new(&kind);
+    fixture->input.paper = papers[i];
+    fixture->input.cohort.noticed = noticed;
+    fixture->input.cohort.n_noticed = G_N_ELEMENTS(noticed);
+    write_report(scratch, &fixture->input, "once.pdf");
+    g_autofree char *text = run_on(scratch, "once.pdf", "pdftotext", "-layout"),
+                    *path = g_build_filename(scratch->folder, "once.json", NULL), *json = NULL;
+    if (!text)
+      return;
+    g_assert_null(strstr(text, "71 screens"));
+    g_assert_cmpuint(count_of(text, "column age: 3 cells"), ==, 2); /* flow and table */
+    g_assert_true(g_file_get_contents(path, &json, NULL, NULL));
+    g_assert_nonnull(strstr(json, "71 screens without a score"));
+    const char *care = strstr(text, "Read with care");
+    g_assert_true(care != NULL && care < strchr(text, '\f'));
+  }
+}
+
 static void
 test_refusals(Scratch *scratch, gconstpointer data) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
@@ -359,6 +386,7 @@ main(int argc, char **argv) {
   ADD("no-small-count-by-subtraction", test_subtraction);
   ADD("odd-inputs-make-sound-documents", test_odd_inputs);
   ADD("a-screen-reader-finds-headers-and-links", test_tags);
+  ADD("what-is-left-out-is-told-once", test_told_once);
   ADD("refusals-leave-no-file", test_refusals);
   ADD("preview-has-the-same-pages", test_preview_has_the_same_pages);
   return g_test_run();
