@@ -859,7 +859,7 @@ sheet_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
                                           .cohort = cohort,
                                           .split = split,
                                           .language = demur_words_language()};
-  return demur_task_patient_sheet_write(&task, &params, input->paths[0], error)
+  return demur_task_patient_sheet_write(&task, &params, input->paths[0], NULL, error)
              ? g_strdup(input->paths[0])
              : NULL;
 }

@@ -10,8 +10,6 @@
 #include "ui/words.h"
 #include "words/noticed.h"
 
-#define MOST_NOTES 3
-
 void
 demur_table_import_free(DemurTableImport *import) {
   if (import == NULL)
@@ -49,9 +47,10 @@ mapping(const DemurTableImport *import) {
   return any ? g_steal_pointer(&map) : NULL;
 }
 
+/* All of them, as the command line: what is noticed is counted by column and kind. */
 static void
 append_notes(GString *text, const GPtrArray *warnings) {
-  for (guint i = 0; warnings != NULL && i < MIN(warnings->len, MOST_NOTES); i++) {
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
     g_autofree char *words = demur_words_noticed(warnings->pdata[i], TRUE, demur_words_translate);
     g_string_append_printf(text, _(" Note: %s."), words);
   }

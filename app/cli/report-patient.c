@@ -1,5 +1,6 @@
 /* demur report patient FILE.pdf --scan SCAN: one scan on one page. */
 #include "app/cli/command.h"
+#include "app/cli/language.h"
 #include "app/cli/report-parts.h"
 #include "base/error.h"
 #include "report/files.h"
@@ -9,7 +10,7 @@
 gboolean
 demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *selector = NULL, *scan_id = NULL, *cohort = NULL, *split = NULL,
-                  *coverage = NULL, *paper = NULL;
+                  *coverage = NULL, *paper = NULL, *language = NULL;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id,
@@ -22,7 +23,10 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
        "use the threshold tuned for this coverage (the current one)", "X"},
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
+      {"language", 0, 0, G_OPTION_ARG_STRING, &language,
+       "language of the page, as the window's; its numbers stay English (en)", "CODE"},
       {NULL}};
+  g_autoptr(GError) unknown = NULL;
   DemurPatientSheetParams options = {0};
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report patient takes one FILE.pdf", error) ||
@@ -37,13 +41,18 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
   if (json_path == NULL || !demur_report_check_files(arguments[0], error))
     return FALSE;
+  options.language = demur_cli_language(language, &unknown);
+  if (unknown != NULL) {
+    g_propagate_error(error, g_steal_pointer(&unknown));
+    return FALSE;
+  }
   options.selector = selector;
   options.scan_id = scan_id;
   options.cohort = cohort;
   options.split = split;
   options.coverage = coverage;
-  g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(&context->task, &options, error);
-  if (patient == NULL || !demur_patient_write(&patient->input, NULL, arguments[0], error) ||
+  g_autoptr(DemurPatientSheet) patient = NULL;
+  if (!demur_task_patient_sheet_write(&context->task, &options, arguments[0], &patient, error) ||
       !demur_history_add_opened(&context->task, cohort, patient->input.scan_id, "report", error))
     return FALSE;
   if (context->json) {

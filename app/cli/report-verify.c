@@ -5,6 +5,7 @@
 #include "app/cli/command.h"
 #include "app/cli/report-parts.h"
 #include "base/error.h"
+#include "app/cli/language.h"
 #include "tasks/report-verify.h"
 
 #define MOST_SHOWN 20 /* differences in print; --json holds them all */
@@ -80,7 +81,8 @@ demur_cli_report_verify(DemurContext *context, int argc, char **argv, GError **e
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report verify takes one FILE.pdf", error))
     return FALSE;
-  g_autoptr(DemurReportCheck) check = demur_task_report_verify(&context->task, arguments[0], error);
+  g_autoptr(DemurReportCheck) check =
+      demur_task_report_verify(&context->task, arguments[0], demur_cli_language, error);
   if (check == NULL)
     return FALSE;
   print_result(context, arguments[0], check);

@@ -212,6 +212,18 @@ foreign(const char *head, size_t n) {
   return NULL;
 }
 
+const char *
+demur_table_source_foreign(const char *bytes, size_t n) {
+  if (n >= 2 && memcmp(bytes, "PK", 2) == 0)
+    return NULL;
+  /* The first elements of a DICOM file without a preamble are no letters. */
+  const gboolean is_marked = n >= 4 && memcmp(bytes, "\0\0\xfe\xff", 4) == 0;
+  if (n >= 4 && !is_marked && (bytes[0] == '\0' || bytes[1] == '\0') &&
+      (guchar)(bytes[0] | bytes[1]) < ' ')
+    return NULL;
+  return foreign(bytes, n);
+}
+
 /* The first block: what it is, and how its lines end. */
 static gboolean
 read_head(DemurTableSource *source, GError **error) {

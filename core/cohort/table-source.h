@@ -18,6 +18,11 @@ DemurTableSource *demur_table_source_open(const char *path,
 void demur_table_source_close(DemurTableSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTableSource, demur_table_source_close)
 
+/* Whether a file that begins with these bytes is a table or a spreadsheet of another kind or encoding,
+ * which demur_table_source_open refuses by its name (static words); NULL: it is not, or it may be
+ * an archive of images. */
+const char *demur_table_source_foreign(const char *bytes, size_t n);
+
 /* Up to n > 0 bytes, without a byte order mark; *got 0 at the end. */
 gboolean demur_table_source_read(DemurTableSource *source, char *bytes, size_t n, size_t *got,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

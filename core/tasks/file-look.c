@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file-input.h"
 #include "cohort/table-header.h"
+#include "cohort/table-source.h"
 #include "cohort/table.h"
 #include "store/workspace.h"
 
@@ -113,6 +114,8 @@ demur_task_file_look(const char *path, GError **error) {
     look->kind = DEMUR_FILE_WORKSPACE;
     return g_steal_pointer(&look);
   }
+  if (demur_table_source_foreign(bytes, n) != NULL) /* to be told by its name */
+    return look_at_table(look, path, error) ? g_steal_pointer(&look) : NULL;
   if (!may_be_text(bytes, n)) /* an empty file too: the import says so */
     return g_steal_pointer(&look);
   const char *begin = bytes + (g_str_has_prefix(bytes, "\xef\xbb\xbf") ? 3 : 0);

@@ -33,7 +33,7 @@ typedef struct {
 } DemurFileLook;
 
 /* Reads no more than the first bytes or lines. NULL with DEMUR_ERROR_INPUT where a text is no table
- * (the fault with its line), DEMUR_ERROR_NOT_FOUND where there is no such file. */
+ * (the fault with its line) or one in another encoding or a spreadsheet's own, DEMUR_ERROR_NOT_FOUND where there is no such file. */
 DemurFileLook *demur_task_file_look(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_file_look_free(DemurFileLook *look);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFileLook, demur_file_look_free)

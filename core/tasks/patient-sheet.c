@@ -444,7 +444,7 @@ demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
 
 gboolean
 demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *params,
-                               const char *path, GError **error) {
+                               const char *path, DemurPatientSheet **written, GError **error) {
   DemurPatientSheetParams ask = *params;
   ask.language = NULL;
   ask.page_language = params->language != NULL ? params->language->code : NULL;
@@ -460,5 +460,9 @@ demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *p
     if (page == NULL)
       return FALSE;
   }
-  return demur_patient_write(&numbers->input, page != NULL ? &page->input : NULL, path, error);
+  if (!demur_patient_write(&numbers->input, page != NULL ? &page->input : NULL, path, error))
+    return FALSE;
+  if (written != NULL)
+    *written = g_steal_pointer(&numbers);
+  return TRUE;
 }

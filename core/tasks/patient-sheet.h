@@ -30,9 +30,11 @@ typedef struct {
  * is given for the page, which says so. */
 DemurPatientSheet *demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Writes the page in params->language and its numbers, which are in English, beside it. */
+/* Writes the page in params->language and its numbers, which are in English, beside it. *numbers
+ * (NULL: not wanted) gets what they were written from. */
 gboolean demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *params,
-                                        const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                        const char *path, DemurPatientSheet **numbers,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_patient_sheet_free(DemurPatientSheet *page);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurPatientSheet, demur_patient_sheet_free)
 

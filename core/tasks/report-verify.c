@@ -26,8 +26,9 @@ typedef struct {
   GPtrArray *differences;     /* of DemurReportDifference; borrowed */
   GPtrArray *methods_changed; /* of names; borrowed */
   DemurReportPin pin;
-  const char *log_head; /* that it prints; NULL: none. Borrowed from the document */
-  const char *kernel;   /* likewise: that its numbers were computed with */
+  const char *log_head;          /* that it prints; NULL: none. Borrowed from the document */
+  const char *kernel;            /* likewise: that its numbers were computed with */
+  const DemurLanguage *language; /* of the page; NULL: English, or not installed */
   gboolean rounded, pages_compared;
 } Check;
 
@@ -165,7 +166,18 @@ remake_patient(DemurTask *task, const Check *check, Remade *remade, GError **err
   if (patient == NULL)
     return FALSE;
   remade->json = demur_patient_json(&patient->input);
-  remade->pdf = demur_patient_pdf(&patient->input, remade->json, &remade->n_pdf, error);
+  g_autoptr(DemurPatientSheet) page = NULL;
+  if (check->language != NULL) {
+    DemurPatientSheetParams own = options;
+    own.language = check->language;
+    own.assessed = patient->input.assessed;
+    page = demur_task_patient_sheet(task, &own, error);
+    if (page == NULL)
+      return FALSE;
+  }
+  /* The page names the digest of the JSON that is there, as a report does. */
+  remade->pdf = demur_patient_pdf(page != NULL ? &page->input : &patient->input, check->json,
+                                  &remade->n_pdf, error);
   return remade->pdf != NULL;
 }
 
@@ -317,13 +329,13 @@ compare_again(DemurTask *task, Check *check, GError **error) {
   if (!same_json && found->len == 0 && !check->rounded)
     add(check, "the JSON's text", "written in another way than this program writes it", NULL);
   /* Another JSON makes other pages: nothing more can be said of them. */
-  const char *language = check->recipe->language;
-  if (language != NULL)
+  const gboolean worded = check->recipe->language != NULL && check->language == NULL;
+  if (worded)
     g_ptr_array_add(check->pin.since,
-                    g_strdup_printf("its page is in another language (%s): numbers and claims were "
-                                    "compared, the page was not",
-                                    language));
-  check->pages_compared = language == NULL && (same_json || check->rounded);
+                    g_strdup_printf("its page is in a language that is not installed (%s): numbers "
+                                    "and claims were compared, the page was not",
+                                    check->recipe->language));
+  check->pages_compared = !worded && (same_json || check->rounded);
   if (check->pages_compared &&
       (remade.n_pdf != check->n_pdf || memcmp(remade.pdf, check->pdf, check->n_pdf) != 0))
     add(check, "the PDF's pages",
@@ -334,7 +346,8 @@ compare_again(DemurTask *task, Check *check, GError **error) {
 }
 
 DemurReportCheck *
-demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
+demur_task_report_verify(DemurTask *task, const char *path, DemurLanguageOf language_of,
+                         GError **error) {
   g_autoptr(DemurReportCheck) result = g_new0(DemurReportCheck, 1);
   result->differences =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_report_difference_free);
@@ -351,6 +364,8 @@ demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
     return NULL;
   check.pin =
       (DemurReportPin){json_node_get_object(json_parser_get_root(check.parser)), result->since};
+  if (language_of != NULL && check.recipe->language != NULL)
+    check.language = language_of(check.recipe->language, NULL);
   if (!demur_json_read_string(check.pin.document, "kernel", &check.kernel, NULL))
     check.kernel = NULL; /* of an older program */
   if (!check_head(task, &check, error) || !compare_again(task, &check, error))

@@ -20,10 +20,15 @@ typedef struct {
   const char *kernel;      /* that they were computed with now */
 } DemurReportCheck;
 
-/* path: of the PDF, with its JSON beside it. Sets the task's seed to the report's. What differs, or
+/* The language of that code for the length of the check; NULL with error: there is none. */
+typedef const DemurLanguage *(*DemurLanguageOf)(const char *code, GError **error);
+
+/* path: of the PDF, with its JSON beside it. language_of: for pages that are not in English (NULL:
+ * their numbers alone are compared). Sets the task's seed to the report's. What differs, or
  * keeps it from being made again, is a difference; NULL with error where the files can't be read.
  */
 DemurReportCheck *demur_task_report_verify(DemurTask *task, const char *path,
+                                           DemurLanguageOf language_of,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_report_check_free(DemurReportCheck *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportCheck, demur_report_check_free)

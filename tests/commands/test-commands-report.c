@@ -585,6 +585,49 @@ test_a_risk_held_back_is_not_written(Fixture *fixture, gconstpointer data) {
   }
 }
 
+/* A page in German is made again word for word, whatever the locale is; its numbers are English. */
+static void
+test_a_page_in_german_is_made_again(Fixture *fixture, gconstpointer data) {
+  g_autofree char *catalogue =
+      g_build_filename(DEMUR_TEST_LOCALE, "de", "LC_MESSAGES", "demur.mo", NULL);
+  if (!g_file_test(catalogue, G_FILE_TEST_EXISTS)) {
+    g_test_skip("no catalogues are built without the window");
+    return;
+  }
+  g_autoptr(Run) assess = run_json(fixture->sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  const char *scan =
+      string_at(json_array_get_object_element(array_at(root_of(assess), "verdicts"), 0), "scan_id");
+  g_autofree char *german = sandbox_path(fixture->sandbox, "de.pdf"),
+                  *english = sandbox_path(fixture->sandbox, "en.pdf");
+  g_setenv("DEMUR_LOCALEDIR", DEMUR_TEST_LOCALE, TRUE);
+  const struct { const char *pdf, *language; } pages[] = {{german, "de"}, {english, "en"}};
+  for (size_t p = 0; p < G_N_ELEMENTS(pages); p++)
+    run_free(run_json(fixture->sandbox, 0, "report", "patient", pages[p].pdf, "--scan", scan,
+                      "--cohort", "c", "--language", pages[p].language, NULL));
+  gsize n, n_english;
+  g_autofree char *pdf = read_text(german, &n), *other = read_text(english, &n_english);
+  g_assert_true(n != n_english || memcmp(pdf, other, n) != 0);
+  g_autoptr(Run) same = verify(fixture, german, NULL);
+  g_assert_null(strstr(same->out, "not installed"));
+  check_verify(fixture, english, NULL);
+  /* One byte of its pages. */
+  const char was = pdf[n / 2];
+  pdf[n / 2] = (char)(was ^ 1);
+  write_text(german, pdf, (gssize)n);
+  check_verify(fixture, german, "PDF's pages");
+  pdf[n / 2] = was;
+  write_text(german, pdf, (gssize)n);
+  /* Where German is not installed the numbers are compared, and it is said. */
+  g_setenv("DEMUR_LOCALEDIR", "/nowhere", TRUE);
+  g_autoptr(Run) without = verify(fixture, german, NULL);
+  assert_says(without->out, "not installed (de)");
+  g_autoptr(Run) unknown = run_demur(fixture->sandbox, "report", "patient", english, "--scan", scan,
+                                     "--cohort", "c", "--language", "de", NULL);
+  assert_status(unknown, 1);
+  assert_says(unknown->err, "no translation into 'de'");
+  g_unsetenv("DEMUR_LOCALEDIR");
+}
+
 /* The CSV of a chart holds what `evaluate` prints, digit for digit. */
 static void
 test_a_charts_table_is_the_evaluations(Fixture *fixture, gconstpointer data) {
@@ -802,6 +845,7 @@ main(int argc, char **argv) {
       {"rounding is no difference", test_rounding_is_no_difference},
       {"what was left out is reported", test_what_was_left_out_is_reported},
       {"a missing folder is an error", test_a_missing_folder_is_an_error},
+      {"a page in German is made again", test_a_page_in_german_is_made_again},
       {"a risk held back is not written", test_a_risk_held_back_is_not_written},
       {"a chart's table is the evaluation's", test_a_charts_table_is_the_evaluations},
       {"every chart in every format", test_every_chart_in_every_format},

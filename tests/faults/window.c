@@ -100,7 +100,7 @@ static gboolean
 patient(const Action *action, GError **error) {
   action->task->opening = DEMUR_WORKSPACE_READ_ONLY;
   const DemurPatientSheetParams params = {.scan_id = action->more[0]};
-  return demur_task_patient_sheet_write(action->task, &params, action->out, error);
+  return demur_task_patient_sheet_write(action->task, &params, action->out, NULL, error);
 }
 
 static gboolean said;

@@ -73,6 +73,38 @@ test_bytes(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
 }
 
+/* Tables in another encoding, and spreadsheets' own files, are refused by name as by `cohort import`;
+ * images without a preamble, whose first bytes look like two bytes a letter, are images. */
+static void
+test_foreign(void) {
+  static const struct {
+    const char *bytes;
+    gssize n;
+    const char *words; /* NULL: images */
+  } cases[] = {{"\xff\xfeM\0R\0N\0", 8, "UTF-16"},
+               {"\xfe\xff\0M\0R\0N", 8, "UTF-16"},
+               {"M\0R\0N\0;\0", 8, "UTF-16"},
+               {"\0M\0R\0N\0;", 8, "UTF-16"},
+               {"\xff\xfe\0\0M\0\0\0", 8, "UTF-32"},
+               {"\0\0\xfe\xff\0\0\0M", 8, "UTF-32"},
+               {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, ".xls"},
+               {"PAR1\x15\x04\x15\x10", 8, "Parquet"},
+               {"\x08\0\x05\0\x0a\0\0\0ISO_IR 100", 18, NULL},
+               {"\0\x08\0\x05\0\0\0\x0aISO_IR 100", 18, NULL},
+               {"PK\3\4\x14\0\0\0", 8, NULL}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFileLook) look = look_at(cases[i].bytes, cases[i].n, &error);
+    if (cases[i].words != NULL) {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+      g_assert_nonnull(strstr(error->message, cases[i].words));
+      continue;
+    }
+    g_assert_no_error(error);
+    g_assert_cmpint(look->kind, ==, DEMUR_FILE_IMAGES);
+  }
+}
+
 static void
 test_preview(void) {
   g_autoptr(GError) error = NULL;
@@ -109,6 +141,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/tasks/file-look/kinds", test_kinds);
   g_test_add_func("/tasks/file-look/bytes", test_bytes);
+  g_test_add_func("/tasks/file-look/foreign", test_foreign);
   g_test_add_func("/tasks/file-look/preview", test_preview);
   g_test_add_func("/tasks/file-look/guess-exact-first", test_guess_exact_first);
   return g_test_run();
