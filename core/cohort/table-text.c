@@ -239,6 +239,9 @@ is_lost(const char *id) {
   return n > 2 && id[0] == '#' && (strspn(id, "#") == n || strchr("!?", id[n - 1]) != NULL);
 }
 
+/* An identifier that was read as a number has so many digits and ".0" behind them. */
+#define FEWEST_DIGITS 4
+
 gboolean
 demur_table_id_may_be_several(const char *id) {
   const DemurIdRewriting rewriting = demur_table_id_rewriting(id);
@@ -263,6 +266,9 @@ demur_table_id_rewriting(const char *id) {
     return one_digit && (e[1] == '+' || mantissa > 1) ? DEMUR_ID_SCIENTIFIC : DEMUR_ID_EXPONENT;
   }
   const size_t n = strlen(id);
+  if (mantissa == n && n >= FEWEST_DIGITS + 2 && strcmp(id + n - 2, ".0") == 0 &&
+      strspn(id, "0123456789") == n - 2)
+    return DEMUR_ID_EXPONENT;
   return n > 15 && strspn(id, "0123456789") == n && strspn(id + 15, "0") == n - 15
              ? DEMUR_ID_ROUNDED
              : DEMUR_ID_NOT_REWRITTEN;
@@ -275,8 +281,11 @@ demur_table_is_missing(const DemurTableField *field) {
   static const struct {
     const char *word;
     size_t length;
-  } words[] = {WORD("na"),   WORD("n/a"),  WORD("#n/a"),    WORD("<na>"),    WORD("nan"),
-               WORD("null"), WORD("none"), WORD("missing"), WORD("unknown"), WORD("not recorded")};
+  } words[] = {WORD("na"), WORD("n/a"), WORD("#n/a"), WORD("<na>"), WORD("nan"), WORD("null"),
+               WORD("none"), WORD("missing"), WORD("unknown"), WORD("not recorded"),
+               /* a spreadsheet's own in German, Spanish and Italian; German words */
+               WORD("#nv"), WORD("#n/d"), WORD("#nd"), WORD("k.a."), WORD("k. a."),
+               WORD("unbekannt")};
 #undef WORD
   const char *text = field->text;
   if (field->length == 0)
@@ -294,6 +303,8 @@ demur_table_is_missing(const DemurTableField *field) {
   case 'N':
   case '#':
   case '<':
+  case 'k':
+  case 'K':
   case 'm':
   case 'M':
   case 'u':

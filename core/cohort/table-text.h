@@ -30,7 +30,7 @@ void demur_table_id_likeness(const char *id, size_t length, GString *likeness);
  * date made of "2-3" or "03-02-21", or a column that was too narrow or a formula that failed. */
 typedef enum {
   DEMUR_ID_NOT_REWRITTEN,
-  DEMUR_ID_EXPONENT,   /* like a number with an exponent */
+  DEMUR_ID_EXPONENT,   /* like a number with an exponent, or one that was read as such: 100234.0 */
   DEMUR_ID_SCIENTIFIC, /* as spreadsheets and programs write one: 1.67683E+15, 1.6e15 */
   DEMUR_ID_ROUNDED,
   DEMUR_ID_DATE, /* "2-Mar", "Mrz 21", "03/02/2021", "2021-02-03" */

@@ -80,6 +80,8 @@ test_noticed(void) {
       {HEAD "\np 1,s2,A,train,1,0.5\n" ROW, "like patient_id 1"},
       {HEAD "\n" ROW "p2,S1,a,Train,1,0.5\n", "like scan_id 1; like site 1; like split 1"},
       {HEAD "\n" ROW "1.67683E+15,s2,A,train,1,0.5\n", "rewritten patient_id 1"},
+      {HEAD "\n" ROW "100234.0,s2,A,train,1,0.5\n", "rewritten patient_id 1"},
+      {HEAD "\n" ROW "12.0,s2,A,train,1,0.5\n", ""},
       {HEAD "\n" ROW "3-Feb,s2,A,train,1,0.5\n", "rewritten patient_id 1"},
       {HEAD "\n" ROW "3-Feb-1,s2,A,train,1,0.5\n", "rewritten patient_id 1"},
       {HEAD "\n" ROW "3-2,s2,A,train,1,0.5\n", ""},
@@ -97,6 +99,9 @@ test_noticed(void) {
       {HEAD ",sex\n"
             "p1,s1,A,train,1,0.5,NA\np2,s2,A,train,0,0.5,unknown\np3,s3,A,train,0,0.5,\n",
        "missing_words sex 2"},
+      {HEAD ",sex\n"
+            "p1,s1,A,train,1,0.5,#NV\np2,s2,A,train,0,0.5,k.A.\np3,s3,A,train,0,0.5,Unbekannt\n",
+       "missing_words sex 3"},
       {HEAD "\n" ROW "p2,s2,A,train,N/A,0.5\n", "missing_words label 1; unlabelled train 1"},
       {HEAD ",risk_year_1\np1,s1,A,train,1,0.5,#N/A\n", "missing_words risk_year_.. 1"},
       /* codes */
@@ -182,6 +187,8 @@ test_refused(void) {
       /* no hospital, no split */
       {HEAD "\np1,s1,NA,train,1,0.5\n", "line 2, column 7 (site)", "'NA' means not recorded"},
       {HEAD "\np1,s1,#N/A,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,#NV,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,unbekannt,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,-,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,Unknown,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,A,null,1,0.5\n", "line 2, column 9", "not recorded"},
