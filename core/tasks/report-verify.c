@@ -6,6 +6,7 @@
 #include "base/file-input.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
+#include "base/shown-text.h"
 #include "report/files.h"
 #include "report/revisions.h"
 #include "selector/mlp-kernel.h"
@@ -201,6 +202,51 @@ same_but_for_digits(const char *a, const char *b) {
   return TRUE;
 }
 
+/* The part of an event's key behind its kind: a selector's name up to '|' or the end (owned), and in
+ * *rest what stands behind. */
+static char *
+selector_of(const char *key, const char **rest) {
+  const char *begin = strchr(key, ':');
+  begin = begin != NULL ? begin + 1 : key;
+  const char *bar = strchr(begin, '|');
+  *rest = bar != NULL ? bar + 1 : "";
+  return bar != NULL ? g_strndup(begin, (size_t)(bar - begin)) : g_strdup(begin);
+}
+
+/* What the log says of other selectors since the report: told, each once. Those of the report's own
+ * are told where they are set aside (tasks/report-pin.h). */
+static gboolean
+tell_others(Check *check, DemurWorkspace *workspace, gint64 sequence, GError **error) {
+  static const struct {
+    DemurEventKind kind;
+    const char *prefix, *words; /* selector, what stands behind it, date */
+  } rows[] = {
+      {DEMUR_EVENT_TRAINING, "selector:", "another selector, '%s', was kept%s on %s"},
+      {DEMUR_EVENT_THRESHOLD,
+       "threshold:", "another selector, '%s', was tuned for coverage %s on %s"},
+      {DEMUR_EVENT_AUDIT, "audit:", "another selector, '%s', was audited at site '%s' on %s"}};
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, sequence, NULL, error);
+  if (events == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = events->len; i-- > 0;) { /* the newest of each */
+    const DemurEvent *event = events->pdata[i];
+    for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+      const char *rest;
+      g_autofree char *selector = selector_of(event->key, &rest);
+      if (event->kind != rows[r].kind || !g_str_has_prefix(event->key, rows[r].prefix) ||
+          event->digest == NULL ||
+          g_strv_contains((const char *const *)check->recipe->selectors, selector) ||
+          !g_hash_table_add(told, event->key))
+        continue;
+      g_autofree char *shown = demur_shown_text(rest);
+      g_ptr_array_add(check->pin.since,
+                      g_strdup_printf(rows[r].words, selector, shown, event->created));
+    }
+  }
+  return TRUE;
+}
+
 /* The head of the log that a report prints must be in the log as it is: a history that was cut or
  * written anew since has lost it. */
 static gboolean
@@ -221,7 +267,7 @@ check_head(DemurTask *task, Check *check, GError **error) {
         "log_head: the workspace's log has no such event in an unbroken chain; it was cut or "
         "written anew since, or is another workspace's",
         check->log_head, NULL);
-  return TRUE;
+  return sequence == 0 || tell_others(check, workspace, sequence, error);
 }
 
 /* Members that hold sentences. What they say stands in numbers and claims beside them; their words

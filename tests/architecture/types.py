@@ -58,6 +58,7 @@ WORD = re.compile(r"(?:strcmp|g_strcmp0|g_str_equal|strcasecmp|strncmp|g_ascii_s
                   r"[=!]= ?\"([a-zA-Z][\w -]*)\"|\.compare\([^;\"]*\"([a-zA-Z][\w -]*)\"")
 EDGES = {
     "app/cli/cohort.c": {"event-free", "censored"},
+    "app/cli/language.c": {"en"},                      # what the program is written in
     "app/cli/log.c": {"on", "off"},
     "app/cli/main.c": {"help", "portable"},
     "core/base/error.c": {"ll"},                       # a length of printf
@@ -69,6 +70,7 @@ EDGES = {
     "core/cohort/npy.c": {"True", "False"},  # of its header
     "core/cohort/score-columns.c": {"risk"},           # a header
     "core/cohort/split-maker.c": {"site", "patient"},
+    "core/cohort/table-source.c": {"PK"},              # the magic of ZIP
     "core/evaluation/grouping.c": {"site", "scanner"},
     "core/evaluation/search.c": {"target"},            # a column of the grid
     "core/report/pdf-content.c": {"true", "null", "false"},  # PDF

@@ -317,6 +317,23 @@ test_tuned_anew_to_the_same_is_no_difference(Fixture *fixture, gconstpointer dat
   }
 }
 
+/* A selector of elsewhere that comes and is tuned is told, and is no difference. */
+static void
+tell_of_another_selector(Fixture *fixture) {
+  g_autofree char *file = sandbox_path(fixture->sandbox, "s.json");
+  const char *const commands[][8] = {{"selector", "export", "s", file},
+                                     {"selector", "import", "u", file},
+                                     {"tune", "u", "--cohort", "c", "--coverage", "0.6"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+    g_autoptr(Run) run = run_demur(fixture->sandbox, commands[i][0], commands[i][1], commands[i][2],
+                                   commands[i][3], commands[i][4], commands[i][5], NULL);
+    assert_status(run, 0);
+  }
+  g_autoptr(Run) run = verify(fixture, fixture->pdf, NULL);
+  assert_says(run->out, "another selector, 'u', was kept on");
+  assert_says(run->out, "another selector, 'u', was tuned for coverage 0.6 on");
+}
+
 /* What came after a report is told and is no difference: a threshold added, one tuned anew for a
  * coverage that the report has, an audit. What it rests on is still looked at. */
 static void
@@ -340,6 +357,8 @@ test_what_came_after_is_no_difference(Fixture *fixture, gconstpointer data) {
   assert_says(all->str, "coverage 0.5");
   assert_says(all->str, "coverage 0.7 on 2027-01-01");
   assert_says(all->str, "'H08' was audited on 2026-01-02");
+  g_assert_null(strstr(all->str, "another selector"));
+  tell_of_another_selector(fixture);
   /* One of the same date that is another is a change. */
   execute_sql(fixture, "UPDATE threshold SET threshold = threshold * 1.02, digest = NULL WHERE "
                        "coverage = 0.9");
