@@ -2178,6 +2178,83 @@ def the_demo_is_made_from_an_empty_window():
     app.quit()
 
 
+def a_foreign_table_is_mapped_and_split_in_the_window():
+    """Columns in a hospital's own words, no split: what the window proposes is looked at, one column is chosen by hand, splits are
+    made by site. Tables that are refused, and what is noticed in one that is not, are told in the words of the command line.
+    Right value: the cohort, warnings and errors of the same bytes by the command line with a file of columns."""
+    workspace, other = path("w.demur"), path("cli.demur")
+    lines = ["MRN;Untersuchung;Hospital;Bronchial carcinoma;Predicted risk;sex"]
+    lines += [f"N{k // 2:03};E{k:03};{'ABCDEFGH'[k // 2 % 8]};{int(k % 7 == 0)};0.{100 + k};{'fm'[k // 2 % 2]}" for k in range(300)]
+    noticed = [line[:-1] + {4: "N/A", 8: "NULL", 11: "999", 15: "-1"}.get(at, line[-1]) if at else line for at, line in enumerate(lines)]
+    tables = {"comma": "\n".join(lines).replace(";0.", ";0,").encode(), "utf16": "\r\n".join(lines).encode("utf-16"),
+              "noticed": ("sep=;\n" + "\n".join(noticed) + "\n;;;;;\n;;;;;\n").encode()}
+    with open(path("columns.csv"), "w", encoding="utf-8") as file:
+        file.write("column,means\nMRN,patient_id\nUntersuchung,scan_id\nHospital,site\nBronchial carcinoma,label\n"
+                   "Predicted risk,risk\n")
+    title, said = "Import a file", {}
+    for name, content in tables.items():
+        with open(path(name + ".csv"), "wb") as file:
+            file.write(content)
+        said[name] = demur(other, "cohort", "import", name, path(name + ".csv"), "--model", "m", "--columns", path("columns.csv"),
+                           "--split-by", "site", "0.4,0.2,0.1,0.3", check=False)
+    app = Workstation(workspace)
+
+    def menu_of(name):
+        return wait_for(lambda: app.find("combo box", name), name)
+
+    def chosen(name):
+        return next((n.name for n in app.walk(menu_of(name)) if n.role == "label" and n.name != "(None)"), None)
+
+    def choose(name, wanted):
+        if chosen(name) == wanted:
+            return
+        for _ in range(30):
+            if any(n.focused() for n in app.walk(menu_of(name))):
+                break
+            app.keys("Tab", window=title)
+        app.keys("space", window=title)
+        places = lambda: [n for n in app.walk() if n.role == "list item"]
+        wait_for(lambda: any(n.focused() for n in places()), f"the menu of {name}")
+        for _ in range(9):
+            at = next((n for n in places() if n.focused()), None)
+            if at is not None and any(n.name == wanted for n in app.walk(at)):
+                subprocess.run(["xdotool", "key", "Return"], check=True)  # to the menu, which the window's focus would close
+                wait_for(lambda: chosen(name) == wanted, f"{name}: {wanted}")
+                return
+            subprocess.run(["xdotool", "key", "Down"], check=True)
+            wait_for(lambda: next((n.path for n in places() if n.focused()), None) != (at.path if at else None), "the next one")
+        raise AssertionError((name, wanted))
+
+    def fill(name):
+        app.activate("win.import-path", f"'{path(name + '.csv')}'")
+        menu_of("This file is")
+        choose("This file is", "A cohort: risks with known outcomes")
+        for menu, column in (("Patient", "MRN"), ("Site", "Hospital"), ("Risk (0 to 1)", "Predicted risk")):
+            choose(menu, column)
+        choose("Scan", "Untersuchung")
+        choose("Outcome (0 or 1)", "Bronchial carcinoma")
+        choose("Splits", "made: whole sites; 40 % to train, 20 % validation, 10 % to tune, 30 % test")
+        app.find("text", "Name").set_text(name)
+        app.find("text", "External model").set_text("m")
+        wait_for(lambda: app.find("push button", "Import").sensitive(), "Import to be possible")
+        app.do("push button", "Import")
+    fill("comma")
+    app.wait_text(said["comma"]["error"].split("\n")[1].strip())  # the first row; the others stand below it
+    fill("noticed")
+    app.wait_text("Cohort noticed is kept: 300 scans")
+    shown = " ".join(app.texts())
+    assert len(said["noticed"]["warnings"]) > 3, said["noticed"]["warnings"]
+    for warning in said["noticed"]["warnings"]:
+        assert warning in shown, (warning, shown)
+    app.activate("win.import-path", f"'{path('utf16.csv')}'")
+    app.wait_text(said["utf16"]["error"].split(": ", 1)[1])
+    app.quit()
+    ours, theirs = (demur(place, "cohort", "show", "noticed") for place in (workspace, other))
+    assert ours["digest"] == theirs["digest"] and ours["splits"] == theirs["splits"], (ours, theirs)
+    assert ours["warnings"] == theirs["warnings"] and ours["noticed"] == theirs["noticed"], (ours, theirs)
+    assert [cohort["name"] for cohort in demur(workspace, "cohort", "list")["cohorts"]] == ["noticed"]
+
+
 def an_alarm_is_lifted_with_who_and_why():
     """Right value: `demur watch show` before and after: as many lines as signals, what changed in its words, the button dead
     without a reason, and behind it the reason and the user in the history; the next verdicts are accepted again."""
