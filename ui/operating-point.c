@@ -8,8 +8,6 @@
 
 struct DemurOperatingScratch {
   DemurSelectiveScratch *selective;
-  guint32 *kept;                /* [n] */
-  double *weights;              /* [n] */
   size_t *n_of, *n_rejected_of; /* [most values of a group] */
   DemurGroupRejection *groups;
 };
@@ -18,8 +16,6 @@ DemurOperatingScratch *
 demur_operating_scratch_new(const DemurCoverageStudy *study) {
   DemurOperatingScratch *scratch = g_new0(DemurOperatingScratch, 1);
   scratch->selective = demur_selective_scratch_new(study->sample->n);
-  scratch->kept = g_new(guint32, study->sample->n + 1);
-  scratch->weights = g_new(double, study->sample->n + 1);
   size_t most = 1, all = 1;
   for (size_t g = 0; g < study->n_groups; g++) {
     most = MAX(most, study->groups[g].n_values);
@@ -36,8 +32,6 @@ demur_operating_scratch_free(DemurOperatingScratch *scratch) {
   if (scratch == NULL)
     return;
   demur_selective_scratch_free(scratch->selective);
-  g_free(scratch->kept);
-  g_free(scratch->weights);
   g_free(scratch->n_of);
   g_free(scratch->n_rejected_of);
   g_free(scratch->groups);
@@ -46,34 +40,22 @@ demur_operating_scratch_free(DemurOperatingScratch *scratch) {
 
 static DemurSelectivePoint
 point_of(const DemurCoverageStudy *study, const guint32 *ranks, size_t n_ranks, double coverage,
-         const DemurTelling *telling, DemurOperatingScratch *scratch) {
+         DemurSelectiveScratch *scratch) {
   const DemurSample *s = study->sample;
-  DemurSelectiveSample sample = {.n = s->n,
-                                 .risks = s->risks,
-                                 .labels = s->labels,
-                                 .ranks = ranks,
-                                 .n_ranks = n_ranks,
-                                 .top_label = s->top_label};
+  const DemurSelectiveSample sample = {.n = s->n,
+                                       .risks = s->risks,
+                                       .labels = s->labels,
+                                       .ranks = ranks,
+                                       .n_ranks = n_ranks,
+                                       .top_label = s->top_label};
   DemurSelectivePoint point;
-  const size_t min_bin_size = study->evaluation->min_bin_size;
-  demur_selective_curve(&sample, &coverage, 1, min_bin_size, scratch->selective, &point);
-  const double accuracy = demur_telling_is_exact(telling, DEMUR_TOLD_RIGHT, point.rank)
-                              ? point.accuracy
-                              : demur_told_accuracy(point.accuracy, point.n_selected);
-  if (!demur_telling_is_exact(telling, DEMUR_TOLD_LABELS, point.rank)) {
-    for (size_t i = 0; i < s->n; i++)
-      scratch->kept[i] = ranks[i] <= point.rank;
-    demur_told_weights(s, scratch->kept, scratch->weights);
-    sample.weights = scratch->weights;
-    demur_selective_at_rank(&sample, point.rank, min_bin_size, scratch->selective, &point);
-  }
-  point.accuracy = accuracy;
+  demur_selective_curve(&sample, &coverage, 1, study->evaluation->min_bin_size, scratch, &point);
   return point;
 }
 
 static void
-count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank,
-             const DemurTelling *telling, size_t n_labels, DemurRejection *rejected) {
+count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank, size_t n_labels,
+             DemurRejection *rejected) {
   const DemurSample *s = study->sample;
   memset(rejected, 0, n_labels * sizeof *rejected);
   size_t n_rejected = 0;
@@ -96,8 +78,6 @@ count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank
                           &r->rate_high);
   }
   demur_rejections_withhold(rejected, n_labels);
-  if (!demur_telling_is_exact(telling, DEMUR_TOLD_LABELS, rank))
-    demur_rejections_tell(rejected, n_labels);
 }
 
 /* Equal-mass bins of the accepted, who stand in ascending risk. */
@@ -107,7 +87,6 @@ fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurShownPoint 
   const size_t n = operating->n_accepted;
   const size_t n_bins = demur_bins_count(n, study->evaluation->min_bin_size);
   operating->n_reliability = n_bins;
-  double labels[DEMUR_MAX_RELIABILITY_BINS], masses[DEMUR_MAX_RELIABILITY_BINS];
   size_t i = 0;
   for (size_t b = 0; b < n_bins; b++) {
     DemurReliabilityBin *bin = &operating->reliability[b];
@@ -120,15 +99,8 @@ fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurShownPoint 
         left--;
       }
     bin->mean_risk = risk / (double)bin->n;
-    labels[b] = label;
-    masses[b] = (double)bin->n;
-  }
-  if (!demur_telling_is_exact(study->telling, DEMUR_TOLD_LABELS, rank))
-    demur_told_running(labels, masses, n_bins);
-  for (size_t b = 0; b < n_bins; b++) {
-    DemurReliabilityBin *bin = &operating->reliability[b];
-    bin->observed = labels[b] / masses[b];
-    demur_interval_wilson(labels[b], masses[b], 0.95, &bin->low, &bin->high);
+    bin->observed = label / (double)bin->n;
+    demur_interval_wilson(label, (double)bin->n, 0.95, &bin->low, &bin->high);
   }
 }
 
@@ -160,12 +132,6 @@ withhold(DemurGroupRejection *rows, size_t n) {
     rows[i].withheld = withheld[i];
 }
 
-/* How many of a group are rejected, in fives of those kept. */
-static size_t
-tell(size_t n, size_t n_rejected) {
-  return n_rejected == 0 ? 0 : n - (size_t)demur_told_fives((double)(n - n_rejected), (double)n);
-}
-
 static void
 fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch *scratch,
             DemurShownPoint *operating) {
@@ -189,8 +155,6 @@ fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch
                                  .n = scratch->n_of[v],
                                  .withheld = group->withheld != NULL && group->withheld[v],
                                  .n_rejected = scratch->n_rejected_of[v]};
-      if (study->telling != NULL)
-        r->n_rejected = tell(r->n, r->n_rejected);
       r->rate = (double)r->n_rejected / (double)r->n;
       demur_interval_wilson((double)r->n_rejected, (double)r->n, 0.95, &r->low, &r->high);
     }
@@ -206,10 +170,9 @@ demur_operating_compute(const DemurCoverageStudy *study, double coverage,
   memset(operating, 0, sizeof *operating);
   operating->coverage = coverage;
   operating->n = s->n;
-  operating->selector =
-      point_of(study, study->ranks, study->n_ranks, coverage, study->telling, scratch);
+  operating->selector = point_of(study, study->ranks, study->n_ranks, coverage, scratch->selective);
   operating->confidence = point_of(study, study->confidence_ranks, study->n_confidence_ranks,
-                                   coverage, study->confidence_telling, scratch);
+                                   coverage, scratch->selective);
   const guint32 rank = operating->selector.rank, confidence_rank = operating->confidence.rank;
   operating->n_accepted = operating->selector.n_selected;
   operating->realised = (double)operating->n_accepted / (double)s->n;
@@ -219,9 +182,9 @@ demur_operating_compute(const DemurCoverageStudy *study, double coverage,
       operating->threshold =
           fmin(isnan(operating->threshold) ? INFINITY : operating->threshold, study->scores[i]);
   operating->n_labels = MIN(s->n_classes, DEMUR_OPERATING_MAX_LABELS);
-  count_labels(study, study->ranks, rank, study->telling, operating->n_labels, operating->rejected);
-  count_labels(study, study->confidence_ranks, confidence_rank, study->confidence_telling,
-               operating->n_labels, operating->rejected_by_confidence);
+  count_labels(study, study->ranks, rank, operating->n_labels, operating->rejected);
+  count_labels(study, study->confidence_ranks, confidence_rank, operating->n_labels,
+               operating->rejected_by_confidence);
   fill_reliability(study, rank, operating);
   fill_histogram(study, study->ranks, rank, operating->histogram);
   operating->n_confidence_accepted = fill_histogram(study, study->confidence_ranks, confidence_rank,

@@ -108,19 +108,6 @@ print_calibration(const DemurEvaluation *e) {
   }
 }
 
-/* That some of the numbers are in fives. */
-static void
-print_fives(const DemurEvaluation *e) {
-  for (size_t m = 0; m < e->n_methods; m++)
-    for (size_t a = 0; a < e->methods[m].n_at; a++)
-      if (e->methods[m].at[a].in_fives) {
-        g_print("  (outcomes of the accepted stand in whole fives where fewer than %d people would "
-                "follow: \"in_fives\" in --json)\n",
-                DEMUR_SMALL_CELL);
-        return;
-      }
-}
-
 static void
 print_group_methods(const DemurGroup *group) {
   char a[32], b[32], c[32], d[32], f[48], g[48];
@@ -322,7 +309,6 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   print_table(e);
   print_rejection(e);
   print_calibration(e);
-  print_fives(e);
   print_hold_back(e);
   print_audits(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");

@@ -285,10 +285,6 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
   g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(plans->len, 1));
   for (guint p = 0; p < plans->len; p++)
     demur_points_find(methods, sample->n, &g_array_index(plans, DemurPointPlan, p), &points[p]);
-  double coverages[DEMUR_N_TOLD_COVERAGES];
-  demur_points_told_coverages(coverages);
-  for (guint k = 0; k < methods->len && !input->exact; k++)
-    demur_method_tell(methods->pdata[k], sample, NULL, 0, coverages, DEMUR_N_TOLD_COVERAGES);
   const DemurReplicatesInput replicates_input = {.setup = setup,
                                                  .methods = methods,
                                                  .unit = unit_of_intervals(sample),

@@ -51,7 +51,6 @@ typedef struct {
   double net_benefit_threshold;
   const char *const *group_by; /* NULL-terminated names (evaluation/groups.h); NULL: no groups */
   gboolean with_first; /* compare further selectors with the first too (evaluation/ablation.h) */
-  gboolean exact;      /* tell all exactly (evaluation/telling.h), as tests of measures want */
   gboolean in_sample;  /* allow scans of patients that the selectors have seen; printed */
 } DemurEvaluateInput;
 

@@ -41,7 +41,6 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
   demur_json_double(json, "threshold", at->threshold);
   demur_json_double(json, "realised", at->realised);
   demur_json_int(json, "n_accepted", (gint64)at->n_accepted);
-  demur_json_bool(json, "in_fives", at->in_fives);
   for (DemurMeasure measure = 0; measure < DEMUR_N_FINE_MEASURES; measure++)
     demur_json_double(json, demur_measure_name(measure, n_classes), at->measures[measure]);
   demur_json_double(json, "debiased", at->debiased);
@@ -185,7 +184,6 @@ write_group_point(const DemurOperatingPoint *at, gboolean labels_withheld, size_
   demur_json_double(json, "realised", at->realised);
   write_interval(at->realised_interval, "realised_interval", json);
   write_count(at->n_accepted, FALSE, "n_accepted", json);
-  demur_json_bool(json, "in_fives", at->in_fives);
   demur_json_double(json, demur_measure_name(DEMUR_MEASURE_SBCE2, n_classes),
                     at->measures[DEMUR_MEASURE_SBCE2]);
   demur_json_double(json, "noise_floor", at->noise_floor);

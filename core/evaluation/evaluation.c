@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/small-cells.h"
-#include "evaluation/telling.h"
 
 size_t
 demur_measure_n_coverages(DemurMeasure measure) {
@@ -80,45 +79,6 @@ demur_rejections_withhold(DemurRejection *labels, size_t n) {
     r->withheld = withheld[l];
     if (r->withheld)
       r->rate = r->rate_low = r->rate_high = r->share_of_rejected = NAN;
-  }
-}
-
-void
-demur_interval_move(DemurInterval *interval, double by, double low, double high) {
-  interval->low = isfinite(by) ? CLAMP(interval->low + by, low, high) : (double)NAN;
-  interval->high = isfinite(by) ? CLAMP(interval->high + by, low, high) : (double)NAN;
-}
-
-void
-demur_rejections_tell(DemurRejection *labels, size_t n) {
-  g_autofree size_t *told = g_new0(size_t, n + 1);
-  size_t n_rejected = 0;
-  gboolean few = FALSE;
-  for (size_t l = 0; l < n; l++) {
-    const DemurRejection *r = &labels[l];
-    const size_t n_kept = r->n_all - r->n_rejected;
-    n_rejected += r->n_rejected;
-    told[l] = r->n_all - (size_t)demur_told_fives((double)n_kept, (double)r->n_all);
-  }
-  if (n == 2)
-    told[0] = n_rejected - MIN(n_rejected, told[1]);
-  for (size_t l = 0; l < n; l++)
-    few |= MIN(told[l], labels[l].n_all - MIN(told[l], labels[l].n_all)) < DEMUR_SMALL_CELL;
-  for (size_t l = 0; n_rejected > 0 && l < n; l++) {
-    DemurRejection *r = &labels[l];
-    r->withheld |= few;
-    if (r->withheld) {
-      r->rate = r->rate_low = r->rate_high = r->share_of_rejected = NAN;
-      continue;
-    }
-    const double times = (double)told[l] / (double)r->n_rejected;
-    DemurInterval rate = {r->rate_low, r->rate_high};
-    demur_interval_move(&rate, (times - 1.0) * r->rate, 0.0, 1.0);
-    r->n_rejected = told[l];
-    r->rate = fmin(1.0, r->rate * times);
-    r->share_of_rejected = fmin(1.0, r->share_of_rejected * times);
-    r->rate_low = rate.low;
-    r->rate_high = rate.high;
   }
 }
 

@@ -38,9 +38,6 @@ typedef struct {
   double low, high;
 } DemurInterval;
 
-/* Moves both ends, within [low, high]; to NaN where by is not finite. */
-void demur_interval_move(DemurInterval *interval, double by, double low, double high);
-
 typedef enum {
   DEMUR_VERDICT_BETTER,
   DEMUR_VERDICT_NO_DIFFERENCE_SHOWN,
@@ -81,10 +78,6 @@ typedef struct {
  * rejected. */
 void demur_rejections_withhold(DemurRejection *labels, size_t n);
 
-/* What is not withheld of the n labels, in fives of those kept (evaluation/telling.h); of two labels
- * one follows from the other and from how many are rejected. Withheld where that would be few. */
-void demur_rejections_tell(DemurRejection *labels, size_t n);
-
 /* Whether the label is rejected DEMUR_REFUSED_MUCH_MORE times as often as scans in general, of which
  * realised are kept, and not by one or two: to be said, without a number where it is withheld. */
 gboolean demur_rejection_is_much(const DemurRejection *label, double realised);
@@ -112,9 +105,6 @@ typedef struct {
   DemurInterval debiased_interval, site_error_interval, realised_interval;
   DemurNetBenefit decision[DEMUR_N_DECISIONS]; /* of model 1; NaN for K > 2 */
   size_t n_bins;
-  /* Outcomes of the accepted are told in fives, and errors; of groups, how many are accepted as
-   * well (evaluation/telling.h). */
-  gboolean in_fives;
   size_t n_labels;
   DemurRejection *rejected_by_label; /* [n_labels] */
   size_t n_reliability;

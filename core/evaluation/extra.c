@@ -139,22 +139,6 @@ measure(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *sta
   values[DEMUR_MEASURE_TREAT_ALL] = benefit.all;
 }
 
-double
-demur_extra_told_auroc(double auroc) {
-  return round(auroc * 1000.0) / 1000.0;
-}
-
-/* The same with outcomes in fives; told gets weights of its own, to be freed. */
-static void
-measure_told(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *start,
-             double *values, Kept *told) {
-  *told = *kept;
-  told->weights = g_new(double, MAX(kept->n, 1));
-  demur_told_weights_of(kept->labels, kept->weights, kept->n, told->weights);
-  measure(setup, told, start, values);
-  values[DEMUR_MEASURE_AUROC] = demur_extra_told_auroc(values[DEMUR_MEASURE_AUROC]);
-}
-
 /* rank_counts [n_ranks]: scans of each rank; how many in all. */
 static size_t
 count_ranks(const guint32 *ranks, size_t n_ranks, const guint32 *counts, size_t n,
@@ -171,7 +155,7 @@ count_ranks(const guint32 *ranks, size_t n_ranks, const guint32 *counts, size_t 
 
 void
 demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
-                   DemurDrawn drawn, const DemurTelling *telling, DemurExtraCurves *curves) {
+                   DemurDrawn drawn, DemurExtraCurves *curves) {
   const DemurSample *sample = setup->sample;
   double coverages[DEMUR_N_COARSE_COVERAGES];
   demur_extra_coverages(coverages);
@@ -196,13 +180,7 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
         c + 1 < DEMUR_N_COARSE_COVERAGES && max_ranks[c] == max_ranks[c + 1]; /* as for "full" */
     if (!same) {
       cut_down(&kept, (guint32)MAX(max_ranks[c], 0));
-      if (demur_telling_is_exact(telling, DEMUR_TOLD_LABELS, max_ranks[c])) {
-        measure(setup, &kept, &start, values);
-      } else {
-        Kept told;
-        measure_told(setup, &kept, &start, values, &told);
-        g_free(told.weights);
-      }
+      measure(setup, &kept, &start, values);
     }
     for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
       curves->values[extra][c] = same ? curves->values[extra][c + 1] : values[extra];
@@ -221,23 +199,17 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
 
 void
 demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                    DemurDrawn drawn, gboolean exact, double *values, DemurNetBenefit *decision) {
+                    DemurDrawn drawn, double *values, DemurNetBenefit *decision) {
   Kept kept = kept_new(setup->sample->n, drawn.weights != NULL);
   load(setup, ranks, max_rank, drawn, &kept);
   DemurCalibrationFit start = {NAN, NAN, NAN};
-  Kept told = kept;
-  if (exact)
-    measure(setup, &kept, &start, values);
-  else
-    measure_told(setup, &kept, &start, values, &told);
-  const DemurOutcomes outcomes = outcomes_of(&told);
+  measure(setup, &kept, &start, values);
+  const DemurOutcomes outcomes = outcomes_of(&kept);
   if (decision != NULL)
     demur_decision_curve(&outcomes, demur_decision_thresholds, DEMUR_N_DECISIONS, decision);
   if (decision != NULL && setup->sample->top_label)
     for (size_t t = 0; t < DEMUR_N_DECISIONS; t++)
       decision[t].model = decision[t].all = NAN;
-  if (!exact)
-    g_free(told.weights);
   kept_clear(&kept);
 }
 

@@ -31,20 +31,14 @@ typedef struct {
   double aurc_error, aurc_brier;
 } DemurExtraCurves;
 
-/* ranks [n] of a score, 0 the highest; telling: of these ranks, NULL: all is told exactly. O(n) a
- * coverage. */
+/* ranks [n] of a score, 0 the highest. O(n) a coverage. */
 void demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
-                        DemurDrawn drawn, const DemurTelling *telling, DemurExtraCurves *curves);
+                        DemurDrawn drawn, DemurExtraCurves *curves);
 
-/* The scans with rank <= max_rank (-1: none), exactly or with their outcomes in fives
- * (evaluation/telling.h). values [DEMUR_N_MEASURES], the paper's NaN; decision [DEMUR_N_DECISIONS]
- * or NULL. */
+/* The scans with rank <= max_rank (-1: none). values [DEMUR_N_MEASURES], the paper's NaN; decision
+ * [DEMUR_N_DECISIONS] or NULL. */
 void demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                         DemurDrawn drawn, gboolean exact, double *values,
-                         DemurNetBenefit *decision);
-
-/* An AUROC with as many digits as don't tell how many pairs it is of. */
-double demur_extra_told_auroc(double auroc);
+                         DemurDrawn drawn, double *values, DemurNetBenefit *decision);
 
 /* What replicates need of it. For K > 2 the fit and AUROC are NaN. */
 typedef struct {

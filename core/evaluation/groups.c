@@ -116,7 +116,6 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
                               .threshold = threshold->thresholds[0]};
   demur_points_measure(replicates->input.setup, method, max_ranks, FALSE, scratch, at);
   demur_operating_intervals(replicates, index, at);
-  demur_points_tell(replicates->input.setup, method, max_ranks, FALSE, scratch, at);
   size_t n_accepted[2] = {0}; /* by whether the label is 1 */
   for (size_t i = 0; i < sample->n; i++)
     if ((gssize)method->ranks[0][i] <= max_ranks[0] && sample->classes[i] != DEMUR_NO_LABEL)
@@ -144,19 +143,6 @@ fill_contrasts(const Job *job, const DemurExtraSetup *setup, const GPtrArray *me
                                input->n_bootstrap, parallel, &job->contrasts[at++]);
 }
 
-static void
-tell_methods(const DemurGroupsInput *input, const DemurSample *sample, const DemurOperating *points,
-             GPtrArray *methods) {
-  g_autofree const gssize **max_ranks = g_new(const gssize *, input->n_thresholds + 1);
-  for (guint k = 0; k < methods->len; k++) {
-    size_t n = 0;
-    for (size_t t = 0; t < input->n_thresholds; t++)
-      if (points[t].method == k && !input->thresholds[t].from_tune)
-        max_ranks[n++] = points[t].max_ranks;
-    demur_method_tell(methods->pdata[k], sample, max_ranks, n, NULL, 0);
-  }
-}
-
 /* parallel: for the replicates; NULL where the caller maps already. */
 static void
 run_group(const Job *job, DemurParallel *parallel) {
@@ -182,7 +168,6 @@ run_group(const Job *job, DemurParallel *parallel) {
     for (size_t m = 0; m < method->n_models; m++)
       points[t].max_ranks[m] = demur_method_rank_at(method, m, sample->n, threshold->thresholds[m]);
   }
-  tell_methods(input, sample, points, methods);
   const DemurReplicatesInput replicates_input = {.setup = setup,
                                                  .methods = methods,
                                                  .unit = DEMUR_UNIT_PATIENT,

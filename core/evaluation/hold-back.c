@@ -76,16 +76,8 @@ static void
 measure_row(const DemurSample *sample, const guint32 *shown, double decision,
             DemurHoldBackRow *row) {
   double cost[2] = {0.0, 0.0}, mass[2] = {0.0, 0.0};
-  g_autofree double *weights = g_new(double, MAX(sample->n, 1));
-  size_t n_kept = 0;
   for (size_t i = 0; i < sample->n; i++) {
-    weights[i] = sample->weights != NULL ? sample->weights[i] : 1.0;
-    n_kept += shown[i];
-  }
-  if (n_kept < sample->n)
-    demur_told_weights(sample, shown, weights);
-  for (size_t i = 0; i < sample->n; i++) {
-    const double w = weights[i];
+    const double w = sample->weights != NULL ? sample->weights[i] : 1.0;
     const gboolean called = sample->risks[i] >= decision, there = sample->labels[i] > 0.5;
     row->n_shown += shown[i];
     if (!(w > 0.0))
@@ -93,7 +85,7 @@ measure_row(const DemurSample *sample, const guint32 *shown, double decision,
     mass[shown[i]] += w;
     cost[shown[i]] += called == there ? 0.0 : w * (called ? decision : 1.0 - decision);
   }
-  const DemurOutcomes outcomes = {sample->n, sample->risks, sample->labels, shown, weights};
+  const DemurOutcomes outcomes = {sample->n, sample->risks, sample->labels, shown, sample->weights};
   row->coverage = (double)row->n_shown / (double)sample->n;
   row->net_benefit = row->n_shown > 0 ? demur_net_benefit(&outcomes, decision).model : (double)NAN;
   const double all = (cost[0] + cost[1]) / (mass[0] + mass[1]);

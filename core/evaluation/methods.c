@@ -13,10 +13,7 @@ demur_method_free(gpointer data) {
   for (size_t m = 0; m < method->n_models; m++) {
     g_free(method->scores[m]);
     g_free(method->ranks[m]);
-    if (method->tellings != NULL)
-      demur_telling_free(method->tellings[m]);
   }
-  g_free(method->tellings);
   g_free(method->scores);
   g_free(method->ranks);
   g_free(method->n_ranks);
@@ -55,25 +52,6 @@ demur_methods_add(GPtrArray *methods, DemurMethodKind kind, const char *selector
   DemurMethod *method = add_method(methods, kind, selector, g_strdup(title), 1, n);
   memcpy(method->scores[0], scores, n * sizeof(double));
   method->n_ranks[0] = demur_coverage_ranks(method->scores[0], n, method->ranks[0]);
-}
-
-void
-demur_method_tell(DemurMethod *method, const DemurSample *sample, const gssize *const *max_ranks,
-                  size_t n_points, const double *coverages, size_t n_coverages) {
-  g_return_if_fail(method->tellings == NULL);
-  method->tellings = g_new0(DemurTelling *, method->n_models);
-  g_autofree gssize *points = g_new(gssize, n_points + 1);
-  for (size_t m = 0; m < method->n_models; m++) {
-    for (size_t p = 0; p < n_points; p++)
-      points[p] = max_ranks[p][m];
-    method->tellings[m] =
-        demur_telling_new(sample, method->ranks[m], points, n_points, coverages, n_coverages);
-  }
-}
-
-gboolean
-demur_method_is_exact(const DemurMethod *method, DemurTold what, gssize max_rank) {
-  return method->tellings == NULL || demur_telling_is_exact(method->tellings[0], what, max_rank);
 }
 
 DemurSelectiveSample

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evaluation/method-kind.h"
-#include "evaluation/telling.h"
+#include "evaluation/sample.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
 #include "selector/selector.h"
@@ -16,8 +16,6 @@ typedef struct {
   double **scores; /* [n_models][n] in the order of the sample */
   guint32 **ranks; /* [n_models][n] dense ranks of the scores, 0 the highest */
   size_t *n_ranks; /* [n_models] */
-  /* [n_models] how its points are told (demur_method_tell), NULL: exactly. */
-  DemurTelling **tellings;
 } DemurMethod;
 
 typedef struct {
@@ -48,14 +46,6 @@ GPtrArray *demur_methods_new(const DemurMethodsInput *input, DemurParallel *para
 GPtrArray *demur_methods_array_new(void);
 void demur_methods_add(GPtrArray *methods, DemurMethodKind kind, const char *selector,
                        const char *title, const double *scores, size_t n);
-
-/* Sets how the points of the sample are told. max_ranks [n_points][n_models] in their order, behind
- * them the coverages. */
-void demur_method_tell(DemurMethod *method, const DemurSample *sample,
-                       const gssize *const *max_ranks, size_t n_points, const double *coverages,
-                       size_t n_coverages);
-/* Of network 0. */
-gboolean demur_method_is_exact(const DemurMethod *method, DemurTold what, gssize max_rank);
 
 /* What a method's model keeps of the sample, as the measures take it. */
 DemurSelectiveSample demur_method_selective(const DemurSample *sample, const DemurMethod *method,

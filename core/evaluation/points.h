@@ -11,23 +11,11 @@ G_BEGIN_DECLS
 void demur_points_find(const GPtrArray *methods, size_t n, DemurPointPlan *plan,
                        DemurOperating *point);
 
-/* The coverages that are told exactly where they may be, in their order (evaluation/telling.h).
- * [DEMUR_N_TOLD_COVERAGES] */
-#define DEMUR_N_TOLD_COVERAGES                                                                     \
-  (DEMUR_N_OPERATING_COVERAGES + DEMUR_N_COARSE_COVERAGES + DEMUR_N_COVERAGES)
-void demur_points_told_coverages(double *coverages);
-
 /* Measures, counts and rejection by label of the scans with rank <= max_ranks [n_models], mean over
  * models. whole FALSE, as for groups: of the paper's measures S-BCE_2 alone, the others are NaN. */
 void demur_points_measure(const DemurExtraSetup *setup, const DemurMethod *method,
                           const gssize *max_ranks, gboolean whole, DemurSelectiveScratch *scratch,
                           DemurOperatingPoint *at);
-
-/* Changes what was measured, and its intervals, to what may be told of it (evaluation/telling.h);
- * sets the rejection that is withheld. Behind the two above. */
-void demur_points_tell(const DemurExtraSetup *setup, const DemurMethod *method,
-                       const gssize *max_ranks, gboolean whole, DemurSelectiveScratch *scratch,
-                       DemurOperatingPoint *at);
 
 typedef struct {
   const DemurReplicates *replicates; /* with the points that were found */

@@ -192,8 +192,8 @@ run_trial_in_cells(const DemurTrials *trials, const DemurMethod *method, size_t 
   for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
     double values[DEMUR_N_MEASURES];
     demur_extra_at_rank(trials->memory->cell_setup, trials->memory->zero_ranks, 0,
-                        (DemurDrawn){selected + (DEMUR_N_COVERAGES + c) * n_rows, NULL}, TRUE,
-                        values, NULL);
+                        (DemurDrawn){selected + (DEMUR_N_COVERAGES + c) * n_rows, NULL}, values,
+                        NULL);
     for (DemurMeasure e = DEMUR_N_FINE_MEASURES; e < DEMUR_N_MEASURES; e++)
       extra->values[e][c] = values[e];
     extra->n_selected[c] = 0;
@@ -246,12 +246,6 @@ demur_trials_run(size_t job, guint worker, gpointer data) {
         demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
   }
   fill_site_error(trials, method, model, drawn, curves);
-  const DemurTelling *telling =
-      trial == 0 && method->tellings != NULL ? method->tellings[model] : NULL;
-  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++)
-    if (!demur_telling_is_exact(telling, DEMUR_TOLD_RIGHT, points[c].rank))
-      curves->values[DEMUR_MEASURE_ACCURACY][c] =
-          demur_told_accuracy(points[c].accuracy, points[c].n_selected);
-  demur_extra_curves(trials->setup, method->ranks[model], method->n_ranks[model], drawn, telling,
+  demur_extra_curves(trials->setup, method->ranks[model], method->n_ranks[model], drawn,
                      &trials->extra_curves[job]);
 }

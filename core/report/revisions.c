@@ -51,9 +51,6 @@ static const char *const withholding[] = {
     "splits", "characteristics", "sites",      "scanners",          "years",
     "audits", "groups",          "rejections", "rejected_by_label", NULL};
 
-static const char *const telling[] = {
-    "at", "curve", "auc", "groups", "hold_back", "heterogeneity", "rejections", "years", NULL};
-
 static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_BINS] = {"bin_errors", "errors of equal-mass bins", 1, bins},
     [DEMUR_FAMILY_SCORES] = {"scores", "Brier score, accuracy, AUROC and areas under risk-coverage",
@@ -84,9 +81,6 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     /* 2: between two ways of grouping too */
     [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 3, withholding,
                                   .withholds = TRUE},
-    /* 2: where few would follow from one (evaluation/telling.h) */
-    [DEMUR_FAMILY_TELLING] = {"telling", "which numbers of scans that are kept are in fives", 2,
-                              telling},
 };
 
 const DemurMethodFamilyRow *

@@ -70,13 +70,11 @@ static void
 add_calibration(DemurPages *p) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  gboolean in_fives = FALSE;
   DemurRows rows = demur_rows_new();
   for (size_t m = 0; m < N_SHOWN; m++) {
     const DemurOperatingPoint *at = begin_row(p, m, &rows);
     if (!at)
       continue;
-    in_fives |= at->in_fives;
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
     demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
                                                   at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
@@ -125,11 +123,6 @@ add_calibration(DemurPages *p) {
       "ICI: mean distance of a smooth calibration curve from the risk. Second line: 95\u00a0%% "
       "interval over %ss.",
       demur_unit_name(e->interval_unit));
-  if (in_fives)
-    demur_section_text(p, DEMUR_TEXT_NOTE,
-                       "So that fewer than %d people can't be had by subtraction, outcomes of what "
-                       "is shown, and of groups, stand in whole fives where few would follow.",
-                       DEMUR_SMALL_CELL);
   add_further(p);
 }
 

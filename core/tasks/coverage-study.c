@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/small-cells.h"
-#include "evaluation/points.h"
 #include "evaluation/releases.h"
 #include "metrics/coverage.h"
 #include "store/events.h"
@@ -41,8 +40,6 @@ demur_coverage_study_unref(DemurCoverageStudy *study) {
   g_free(study->scores);
   g_free(study->ranks);
   g_free(study->confidence_ranks);
-  demur_telling_free(study->telling);
-  demur_telling_free(study->confidence_telling);
   for (size_t g = 0; g < study->n_groups; g++) {
     g_strfreev(study->groups[g].values);
     g_free(study->groups[g].codes);
@@ -258,12 +255,6 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
   study->n_tune_patients = count_tune_patients(study->view);
   add_groups(study);
   withhold_groups(study);
-  double coverages[DEMUR_N_TOLD_COVERAGES];
-  demur_points_told_coverages(coverages);
-  study->telling =
-      demur_telling_new(study->sample, study->ranks, NULL, 0, coverages, G_N_ELEMENTS(coverages));
-  study->confidence_telling = demur_telling_new(study->sample, study->confidence_ranks, NULL, 0,
-                                                coverages, G_N_ELEMENTS(coverages));
   return g_steal_pointer(&study);
 }
 

@@ -4,7 +4,7 @@
 
 #include "cohort/cohort.h"
 #include "evaluation/evaluation.h"
-#include "evaluation/telling.h"
+#include "evaluation/sample.h"
 #include "report/report.h"
 #include "tasks/report.h"
 #include "tasks/task.h"
@@ -41,8 +41,6 @@ typedef struct {
   size_t n_ranks;
   guint32 *confidence_ranks; /* [n] */
   size_t n_confidence_ranks;
-  /* Of the two, as in the evaluation; other coverages are told in fives. NULL: all exactly. */
-  DemurTelling *telling, *confidence_telling;
   size_t n_groups;
   DemurCoverageGroup *groups;
   double tuned_coverage, tuned_threshold; /* the current threshold; NaN: not tuned */

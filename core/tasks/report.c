@@ -7,7 +7,6 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "evaluation/releases.h"
-#include "evaluation/telling.h"
 #include "metrics/censoring.h"
 #include "metrics/intervals.h"
 #include "report/finding.h"
@@ -202,17 +201,6 @@ describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const Fol
   facts->n_follow_up = n;
 }
 
-/* A share of n scans in fives of them, so that no year and the one before tell of few. */
-static void
-tell_year(DemurReportYear *year) {
-  const double n = (double)year->n, told = demur_told_fives(year->observed * n, n) / n;
-  DemurInterval interval = {year->low, year->high};
-  demur_interval_move(&interval, told - year->observed, 0.0, 1.0);
-  year->observed = told;
-  year->low = interval.low;
-  year->high = interval.high;
-}
-
 /* Mean yearly risks beside the share that had the outcome by then, of all scans with a risk: those
  * that were left before stand in the estimate with the time they were seen. */
 static void
@@ -241,8 +229,6 @@ describe_years(DemurReportTask *report, const DemurCohort *cohort, const guint32
     if (years[y].n > 0)
       demur_cumulative_incidence(times, ended, years[y].n, &at, 1, &years[y].observed,
                                  &years[y].low, &years[y].high);
-    if (isfinite(years[y].observed))
-      tell_year(&years[y]);
     facts->n_years = years[y].n > 0 ? DEMUR_N_YEARS : facts->n_years;
   }
   facts->years = years;

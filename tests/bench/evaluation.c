@@ -150,7 +150,7 @@ run_extra(size_t job, guint worker, gpointer data) {
   const size_t model = job / 6 % N_MODELS, trial = job % 6;
   const DemurDrawn drawn = {trial > 0 ? e->counts + (trial - 1) * N_SCANS : NULL, NULL};
   DemurExtraCurves curves;
-  demur_extra_curves(e->setup, method->ranks[model], method->n_ranks[model], drawn, NULL, &curves);
+  demur_extra_curves(e->setup, method->ranks[model], method->n_ranks[model], drawn, &curves);
 }
 
 int

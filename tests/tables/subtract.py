@@ -10,11 +10,6 @@ Who is refused: at every operating point of evaluate, the report's JSON, its pag
 (other coverages, groupings, a threshold tuned anew, the split beside its parts), a label's refused or kept scans that are 1 to 9 are neither told as
 a number, a rate or a share nor left when the others' are taken from all that are refused.
 
-What the accepted are worth: how many outcomes (and errors) a point has is worked out in every way there is (net benefit of treating all,
-at each threshold of the decision curve, the outcome's uncertainty, the reliability diagram's bins, O:E times what they expect, accuracy,
-who is refused) at every coverage of every curve, of every group and in every state; no two exact ones of a method differ by 1 to 9, in whichever
-output or state they stand, and what is said to be in fives is.
-
 Usage: subtract.py DEMUR
 """
 import csv
@@ -126,23 +121,19 @@ class Workspace:
 
     def refusals(self):
         """[(where, label, refused, kept)] of every operating point that is told, in all states; faults are appended too."""
-        self.points, states, documents = [], [], []
+        self.points, states = [], []
         for coverage in ("0.9", "0.8", "0.6"):
             self.run("tune", "s", "--cohort", "c", "--coverage", coverage)
             states.append((coverage, ["--group-by", "site", "--group-by", "ward"]))
             states.append((coverage, ["--group-by", "sex"]))
         for coverage, ways in states:
-            document = json.loads(self.run("--json", "evaluate", *SPEED, *ways))
-            documents.append((f"evaluate at {coverage}", document))
-            self.walk(f"evaluate at {coverage}", document)
+            self.walk(f"evaluate at {coverage}", json.loads(self.run("--json", "evaluate", *SPEED, *ways)))
             for line in self.run("evaluate", *SPEED, *ways).splitlines():
                 for label, rate in re.findall(r"label (\d): +([\d.]+) %", line):
                     self.point("evaluate's text", int(label), None, float(rate) / 100, self.of_label(self.test, int(label)))
         self.run("report", "r.pdf", *SPEED, "--coverage", "0.7")
         with open(os.path.join(self.folder, "r.json"), encoding="utf-8") as file:
-            document = json.load(file)
-        self.walk("report", document)
-        documents.append(("report", document.get("evaluation", document)))
+            self.walk("report", json.load(file))
         pages = subprocess.run(["pdftotext", "-layout", "r.pdf", "-"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         rows = re.findall(r"^ *[\d.]+ % +\S+ +label (\d) +(\d+) +(\d+|withheld) ", pages, re.M)
         assert len(rows) > 5 and any(row[2] == "withheld" for row in rows), rows
@@ -159,43 +150,7 @@ class Workspace:
                         self.point(name, int(row["label"][-1]), int(row["rejected"]), None, int(row["scans"]))
                     else:
                         assert row["rate"] == row["95 % low"] == row["share of rejected"] == "", row
-        faults = self.outcomes(documents)
-        assert self.n_exact > 20, self.n_exact
-        self.planted(documents)
-        return faults + [point for point in self.points if point[2] in range(1, SMALL) or point[3] in range(1, SMALL)]
-
-    def planted(self, documents):
-        """A number that tells of few is found: 3 outcomes more than in fives; an exact point 4 outcomes below all."""
-        for exact in (False, True):
-            where, document = json.loads(json.dumps(documents[0]))
-            at = next(at for method in document["methods"] for at in method["at"] if at["in_fives"] and at["n_accepted"] > 40)
-            n, w = at["n_accepted"], at["decision_curve"][0]["threshold"] / (1 - at["decision_curve"][0]["threshold"])
-            p = (round(document["prevalence"] * document["n_scans"]) - 4 if exact else 13) / n
-            at["decision_curve"][0]["treat_all"] = p - (1 - p) * w
-            at["in_fives"] = not exact
-            assert self.outcomes([(where, document)]), exact
-
-    def outcomes(self, documents):
-        """Faults of all that the documents tell of the outcomes, errors and scans that are kept."""
-        exact, faults = {}, []
-        for where, document in documents:
-            for method in document["methods"]:
-                name = (method["name"], method["risk"])
-                worth(where, name, document, method, exact, faults)
-            for group in document.get("groups", ()):
-                n = group["n_scans"] if isinstance(group["n_scans"], int) else None
-                for method in group["methods"]:
-                    for at in method["at"] if n is not None else ():
-                        count = round(at["realised"] * n) if at["realised"] is not None else 0
-                        key = ("scans", group["by"], group["value"], method["name"], method["risk"])
-                        note(exact, faults, where, key, count, n, at["in_fives"] and count % 5 == 0)
-                        note(exact, faults, where, key, n, n, False)
-        for key, counts in exact.items():
-            for a, b in itertools.combinations(sorted(counts), 2):
-                if 0 < b - a < SMALL:
-                    faults.append((key, a, b))
-        self.n_exact = sum(map(len, exact.values()))
-        return faults
+        return [point for point in self.points if point[2] in range(1, SMALL) or point[3] in range(1, SMALL)]
 
     def of_label(self, rows, label):
         return sum(row["label"] == label for row in rows)
@@ -348,59 +303,6 @@ class Workspace:
                 for line in text.splitlines():
                     words = line.split()  # a row of a table: the name, then the number
                     assert not (words[:1] == [value] and str(n) in words[1:3]), (way, value, n, line)
-
-
-def note(exact, faults, where, key, count, n, in_fives):
-    """One count that was worked out: in fives as it is said, or one more exact one."""
-    fives = abs(count / 5 - round(count / 5)) < 1e-7
-    if in_fives and not fives and abs(count - n) > 1e-7:
-        faults.append((where, key, count, "is not in fives"))
-    elif not in_fives:
-        exact.setdefault(key, set()).add(round(count))
-
-
-def worth(where, name, document, method, exact, faults):
-    """Counts of outcomes and errors at each point of a method, by every way to them."""
-    n_all, odds = document["n_scans"], document["net_benefit_threshold"] / (1 - document["net_benefit_threshold"])
-
-    def add(kind, how, count, n, in_fives):
-        note(exact, faults, (where, how), (kind, *name), count, n, in_fives)
-        if kind == "outcomes" and n == n_all:
-            note(exact, faults, None, (kind, *name), document["prevalence"] * n_all, n_all, False)
-    for at in method["at"]:
-        n, fives = at["n_accepted"], at["in_fives"]
-        ways = [("treat all", (at["net_benefit_treat_all"] + odds) / (1 + odds) * n)]
-        for row in at["decision_curve"]:
-            w = row["threshold"] / (1 - row["threshold"])
-            ways.append(("decision curve", (row["treat_all"] + w) / (1 + w) * n))
-        root = max(0, .25 - at["brier_uncertainty"]) ** .5
-        ways.append(("uncertainty", min((.5 - root, .5 + root), key=lambda p: abs(p * n - ways[0][1])) * n))
-        ways.append(("bins", sum(row["n"] * row["observed"] for row in at["reliability"])))
-        for row in at["rejected_by_label"]:
-            if row["label"] == 1 and row["n_rejected"] is not None:
-                ways.append(("refused", row["n_all"] - row["n_rejected"]))
-        expected = sum(row["n"] * row["mean_risk"] for row in at["reliability"])
-        observed = at["oe_ratio"] * expected if at["oe_ratio"] is not None else 0
-        if fives and abs(observed - round(observed)) < 1e-6 and round(observed) % 5:
-            faults.append((where, name, "O:E", observed))
-        # Where errors alone are in fives, outcomes may be exact.
-        labels_in_fives = fives and all(abs(count / 5 - round(count / 5)) < 1e-7 for _, count in ways)
-        for how, count in ways:
-            add("outcomes", f"{how} at {at['coverage']}", count, n, labels_in_fives)
-        errors = (1 - at["accuracy"]) * n
-        add("errors", f"accuracy at {at['coverage']}", errors, n, fives)
-    curve = method["curve"]
-    for all_, uncertainty in zip(curve["net_benefit_treat_all"], curve["brier_uncertainty"]):
-        n = round(all_["realised"] * n_all)
-        count = (all_["point"] + odds) / (1 + odds) * n
-        root = max(0, .25 - uncertainty["point"]) ** .5
-        other = min((.5 - root, .5 + root), key=lambda p: abs(p * n - count)) * n
-        for how, value in (("curve", count), ("uncertainty's curve", other)):
-            add("outcomes", f"{how} at {all_['coverage']}", value, n, abs(value / 5 - round(value / 5)) < 1e-7 and n < n_all)
-    for row in curve["accuracy"]:
-        n = round(row["realised"] * n_all)
-        count = (1 - row["point"]) * n
-        add("errors", f"accuracy's curve at {row['coverage']}", count, n, abs(count / 5 - round(count / 5)) < 1e-7 and n < n_all)
 
 
 def attack(rows, counts):

@@ -191,7 +191,7 @@ find_truth(size_t n_population_sites, double n_cohort, double *truth) {
   }
   g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(sample, bin_size, 0.3);
   double extras[DEMUR_N_MEASURES];
-  demur_extra_at_rank(setup, flag->ranks[0], rank, demur_sample_as_is(sample), TRUE, extras, NULL);
+  demur_extra_at_rank(setup, flag->ranks[0], rank, demur_sample_as_is(sample), extras, NULL);
   truth[REALISED] = kept / (double)n;
   truth[REJECTED_TUNED] = rejected[0] / positives;
   truth[REJECTED] = rejected[1] / positives;
