@@ -227,6 +227,13 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
 
 /* The cards. */
 
+/* Whether an alarm holds every new risk back, whatever the scan is like. */
+static gboolean
+is_stopped(const DemurScan *scan) {
+  g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
+  return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
+}
+
 static const char *
 verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
   if (remedy == DEMUR_REMEDY_RESOLVE)
@@ -239,7 +246,8 @@ verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("Accepted: the risk is shown");
   case DEMUR_SHOWN_RED_FLAG:
-    return _("Red flag: do not rely on this risk");
+    return is_stopped(scan) ? _("Red flag: stopped by an alarm, not by this scan")
+                            : _("Red flag: do not rely on this risk");
   case DEMUR_SHOWN_NOT_ELIGIBLE:
     return _("Not eligible: this series is not assessed");
   case DEMUR_SHOWN_NO_SCORE:
@@ -253,13 +261,6 @@ verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
   default:
     return _("Not assessed yet: Assess all series in the menu, once there are scores");
   }
-}
-
-/* Whether an alarm holds every new risk back, whatever the scan is like. */
-static gboolean
-is_stopped(const DemurScan *scan) {
-  g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
-  return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
 }
 
 /* What a verdict that holds asks of the reader; NULL: nothing. */
@@ -296,7 +297,8 @@ what_to_do(const DemurScan *scan, DemurRemedy remedy) {
   case DEMUR_REMEDY_SCORE:
     return g_strdup(scan->shown == DEMUR_SHOWN_FAILED
                         ? _("Read the scan without a risk until what failed is mended.")
-                        : _("Import what the model said of this series. Then assess again."));
+                        : _("Import what the model said of this series. Then assess again. Until "
+                            "then read the scan without a risk."));
   case DEMUR_REMEDY_NONE:
     return g_strdup(held_sentence(scan));
   default:
