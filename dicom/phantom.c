@@ -86,14 +86,33 @@ bone(double depth, double rim) {
   return depth < rim ? 620 : 190;
 }
 
-/* CT number of the tissue at a point; NaN outside of the body. */
+/* What the superellipses of the body and of the ribs have of x or of y: taken once a column and once
+ * a row, since powers cost more than the rest of a voxel. */
+typedef struct {
+  double body, ribs;
+} Outline;
+
 static double
-tissue(double x, double y, double z) {
-  const double shoulder = z > 60 ? 1 + 0.08 * (z - 60) / 60 : 1;
-  const double body = pow(fabs(x) / (163 * shoulder), 2.4) + pow(fabs(y) / 112, 2.4);
+shoulder_at(double z) {
+  return z > 60 ? 1 + 0.08 * (z - 60) / 60 : 1;
+}
+
+static Outline
+outline_of_x(double x, double shoulder) {
+  return (Outline){pow(fabs(x) / (163 * shoulder), 2.4), pow(fabs(x) / 141, 2.2)};
+}
+
+static Outline
+outline_of_y(double y) {
+  return (Outline){pow(fabs(y) / 112, 2.4), pow(fabs(y - 2) / 92, 2.2)};
+}
+
+/* CT number of the tissue at a point, whose outlines are of_x and of_y; NaN outside of the body. */
+static double
+tissue(double x, double y, double z, const Outline *of_x, const Outline *of_y) {
+  const double body = of_x->body + of_y->body;
   if (body >= 1)
     return NAN;
-  const double radius = pow(body, 1 / 2.4);
 
   /* Spine: bodies and discs, canal, arch. */
   const double vertebra = squared(x / 19) + squared((y - 62) / 16);
@@ -109,8 +128,7 @@ tissue(double x, double y, double z) {
   if (fabs(x) < 15 && fabs(y + 96) < 5 && z > -55 && z < 75)
     return bone(fmin(15 - fabs(x), 5 - fabs(y + 96)), 1.6);
   /* Ribs: slanted rings in the chest wall, open in front where cartilage is. */
-  const double ring = pow(fabs(x) / 141, 2.2) + pow(fabs(y - 2) / 92, 2.2);
-  const double wall = pow(ring, 1 / 2.2);
+  const double wall = pow(of_x->ribs + of_y->ribs, 1 / 2.2);
   if (wall > 0.93 && wall < 1.0 && z < 112) {
     const double place = fmod(z + 0.45 * y + 1000, 27);
     if (place < 10)
@@ -149,6 +167,7 @@ tissue(double x, double y, double z) {
     return ellipsoid(x, y, z, 68, -34, -100, 34, 28, 34) < 1   ? (y < -40 ? -960 : 12)
            : ellipsoid(x, y, z, 100, 40, -100, 26, 32, 44) < 1 ? 52
                                                                : -95;
+  const double radius = pow(body, 1 / 2.4);
   if (radius > 0.91) /* skin, then fat */
     return radius > 0.985 ? 20 : -105;
   /* Muscle of the chest wall, fat of the mediastinum. */
@@ -246,6 +265,12 @@ blur(int size, const double *in, double *out) {
   for (int r = 0; r < size; r++)
     for (int c = 0; c < size; c++) {
       double sum = 0, weight = 0;
+      if (r > 0 && r < size - 1 && c > 0 && c < size - 1) { /* the sum below, in its order */
+        const double *a = in + (r - 1) * size + c, *b = a + size, *d = b + size;
+        sum = a[-1] + 2 * a[0] + a[1] + 2 * b[-1] + 4 * b[0] + 2 * b[1] + d[-1] + 2 * d[0] + d[1];
+        out[r * size + c] = sum / 16;
+        continue;
+      }
       for (int i = MAX(r - 1, 0); i <= MIN(r + 1, size - 1); i++)
         for (int j = MAX(c - 1, 0); j <= MIN(c + 1, size - 1); j++) {
           const double w = (i == r ? 2.0 : 1.0) * (j == c ? 2.0 : 1.0);
@@ -286,11 +311,17 @@ draw_slice(const Phantom *phantom, size_t slice, double *hu, double *scratch) {
   const double z = ((double)slice + 0.5) / options->n_slices * CHEST_MM - CHEST_MM / 2;
   const double cosine = cos(options->tilt_degrees * G_PI / 180);
   const double sine = sin(options->tilt_degrees * G_PI / 180);
-  for (int r = 0; r < size; r++)
+  g_autofree Outline *columns = g_new(Outline, (gsize)size);
+  double shoulder = NAN; /* of the columns */
+  for (int r = 0; r < size; r++) {
+    const double along = (r - middle) * pixel, y = along * cosine, row_z = z - along * sine;
+    const Outline row = outline_of_y(y);
+    for (int c = 0; shoulder_at(row_z) != shoulder && c < size; c++)
+      columns[c] = outline_of_x((c - middle) * pixel, shoulder_at(row_z));
+    shoulder = shoulder_at(row_z);
     for (int c = 0; c < size; c++) {
-      const double along = (r - middle) * pixel;
-      const double x = (c - middle) * pixel, y = along * cosine;
-      double value = tissue(x, y, z - along * sine);
+      const double x = (c - middle) * pixel;
+      double value = tissue(x, y, row_z, &columns[c], &row);
       if (value >= 46 && value <= 56 && fabs(x - 10) < 70) /* heart and great vessels */
         value += options->contrast_hu;
       if (isnan(value)) { /* air, and the table under the patient */
@@ -299,14 +330,17 @@ draw_slice(const Phantom *phantom, size_t slice, double *hu, double *scratch) {
       }
       scratch[r * size + c] = value;
     }
+  }
   draw_vessels(phantom, z, pixel, scratch);
   /* The nodule lies in the right upper lobe. */
   const double radius = options->nodule_radius_mm;
   for (int r = 0; radius > 0 && r < size; r++)
     for (int c = 0; c < size; c++) {
       const double x = (c - middle) * pixel + 84, y = (r - middle) * pixel + 8;
-      const double bumps = 1 + 0.12 * sin(5 * atan2(y, x));
       const double distance = sqrt(squared(x) + squared(y) + squared(z - 42));
+      if (distance > 1.13 * radius + pixel) /* beyond its bumps */
+        continue;
+      const double bumps = 1 + 0.12 * sin(5 * atan2(y, x));
       const double cover = CLAMP((radius * bumps - distance) / pixel + 0.5, 0, 1);
       if (cover > 0)
         scratch[r * size + c] += cover * (28 - scratch[r * size + c]);

@@ -400,7 +400,8 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   page->study_job = NULL;
   if (result == NULL) {
     g_autofree char *why = demur_words_error(error);
-    clear_study(page); /* it is of before */
+    clear_study(page);  /* it is of before */
+    page->stale = TRUE; /* what hindered it may be gone when the page is looked at again */
     placeholder(page,
                 g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
                     ? _("Cancelled. Choose a selector, a cohort or a split to begin anew.")

@@ -29,7 +29,12 @@ demur_cli_language(const char *code, GError **error) {
   g_autofree char *path = g_build_filename(folder != NULL ? folder : DEMUR_LOCALE_DIR, code,
                                            "LC_MESSAGES", "demur.mo", NULL);
   if (catalog == NULL && is_code(code)) {
-    catalog = demur_catalog_open(path, NULL);
+    g_autoptr(GError) local = NULL;
+    catalog = demur_catalog_open(path, &local);
+    if (catalog == NULL && g_file_test(path, G_FILE_TEST_EXISTS)) {
+      g_propagate_error(error, g_steal_pointer(&local));
+      return NULL;
+    }
     catalog_code = catalog != NULL ? g_strdup(code) : NULL;
     language.code = catalog_code;
   }

@@ -106,7 +106,8 @@ static gboolean
 only_names_the_model(const DemurCohortSummary *before, const DemurCohort *cohort) {
   g_autofree guint32 *order = demur_cohort_order(cohort);
   g_autofree char *digest = demur_cohort_digest(cohort, order, cohort->n_scans);
-  return strcmp(before->digest, digest) == 0 && strcmp(before->model, DEMUR_MODEL_UNNAMED) == 0;
+  return strcmp(before->digest, digest) == 0 && strcmp(before->model, DEMUR_MODEL_UNNAMED) == 0 &&
+         strcmp(cohort->model, DEMUR_MODEL_UNNAMED) != 0;
 }
 
 /* In a transaction. A table is taken whole or refused whole: nothing of it is left out. */

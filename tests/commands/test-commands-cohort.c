@@ -414,6 +414,9 @@ test_a_cohort_is_given_the_name_of_its_model(void) {
   g_assert_true(g_file_get_contents(out, &said, NULL, NULL));
   assert_says(said, "\"next_step\": \"cohort\"");
   g_assert_null(strstr(said, "\"next_step\": \"assess\""));
+  g_autoptr(Run) as_before =
+      run_json(sandbox, 1, "cohort", "import", "sim", table, "--replace", NULL);
+  assert_says(as_before->err, "1 selector,"); /* names nothing */
   g_autoptr(Run) named = run_json(sandbox, 0, "cohort", "import", "sim", table, "--model",
                                   "simulated-cnn", "--replace", NULL);
   g_autoptr(Run) then = run_json(sandbox, 0, "export", then_out, "--cohort", "sim", NULL);
