@@ -7,16 +7,16 @@
 #include "words/words.h"
 
 char **
-demur_scan_reasons(const DemurScan *scan, gboolean revealed) {
+demur_scan_reasons(const DemurScan *scan, gboolean revealed, guint *n_numbered) {
   g_autoptr(GPtrArray) shown = demur_scan_told_reasons(scan, revealed);
-  return demur_words_reasons(shown, demur_words_translate);
+  return demur_words_reasons(shown, n_numbered, demur_words_translate);
 }
 
 char *
 demur_scan_first_reason(const DemurScan *scan) {
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE)
     return demur_words_outdated_first(scan->outdated, demur_words_translate);
-  g_auto(GStrv) reasons = demur_scan_reasons(scan, FALSE);
+  g_auto(GStrv) reasons = demur_scan_reasons(scan, FALSE, NULL);
   return g_strdup(reasons[0] != NULL ? reasons[0] : "");
 }
 

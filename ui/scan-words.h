@@ -7,7 +7,7 @@ G_BEGIN_DECLS
 
 /* The reasons in the reader's language, most important first (owned, NULL-terminated). While the
  * risk is held back those that tell it by another name are left out, and that is said. */
-char **demur_scan_reasons(const DemurScan *scan, gboolean revealed);
+char **demur_scan_reasons(const DemurScan *scan, gboolean revealed, guint *n_numbered);
 /* The first of them, of a verdict that no longer holds why and what to do; "" where there is none
  * (owned). */
 char *demur_scan_first_reason(const DemurScan *scan);

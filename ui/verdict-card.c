@@ -356,6 +356,11 @@ add_interval(GtkBox *box, const DemurScan *scan, gboolean revealed) {
   add_label(box, text, "small");
 }
 
+static char *
+risk_of(const DemurScan *scan) {
+  return demur_words_risk_of(scan->outcome, scan->horizon_years, demur_words_translate);
+}
+
 static void
 add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   const gboolean revealed = demur_session_revealed(card->session);
@@ -373,12 +378,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     GtkWidget *big = demur_shown_label_new(risk);
     gtk_widget_add_css_class(big, "big");
     gtk_box_append(line, big);
-    g_autofree char *within = isnan(scan->horizon_years)
-                                  ? g_strdup(_("risk (years not recorded)"))
-                                  : g_strdup_printf(ngettext_("risk in %g year", "risk in %g years",
-                                                              (gulong)scan->horizon_years),
-                                                    scan->horizon_years);
-    GtkWidget *unit = demur_shown_label_new(within);
+    g_autofree char *of = risk_of(scan);
+    GtkWidget *unit = demur_shown_label_new(of);
+    gtk_label_set_xalign(GTK_LABEL(unit), 0);
+    gtk_label_set_wrap(GTK_LABEL(unit), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(unit), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_width_chars(GTK_LABEL(unit), 10);
+    gtk_widget_set_hexpand(unit, TRUE);
     gtk_widget_add_css_class(unit, "muted");
     gtk_widget_set_valign(unit, GTK_ALIGN_END);
     gtk_widget_set_margin_bottom(unit, 5);
@@ -401,8 +407,9 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_label(box, _("A reveal is kept with the review."), "muted small");
   } else if (scan->shown == DEMUR_SHOWN_RED_FLAG) {
     g_autofree char *risk = demur_text_percent(demur_scan_revealed_risk(scan), 1);
-    g_autofree char *text = g_strdup_printf(_("Revealed: %s"), risk);
+    g_autofree char *text = g_strdup_printf(_("Revealed: %s"), risk), *of = risk_of(scan);
     add_label(box, text, "title");
+    add_label(box, of, "muted");
     add_label(box, _("A risk that the selector does not trust. The reveal was kept."),
               "muted small");
     add_interval(box, scan, TRUE);
@@ -427,8 +434,10 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   if (told && !isnan(scan->score) && !isnan(scan->threshold)) {
     g_autofree char *score = demur_text_significant(scan->score, 3);
     g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
-    g_autofree char *text =
-        g_strdup_printf(_("Score %s; risks are shown from %s up."), score, threshold);
+    g_autofree char *text = g_strdup_printf(
+        _("The selector's score is %s (higher: more to be trusted); risks are shown "
+          "from %s up."),
+        score, threshold);
     gtk_widget_set_margin_top(add_label(box, text, NULL), 4);
     DemurDrawing *gauge = demur_drawing_new(_("Score against the threshold"), 120, 16);
     Gauge *data = g_new(Gauge, 1);
@@ -449,11 +458,19 @@ as_sentence(const char *text) {
 
 static void
 add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
-  g_auto(GStrv) reasons = demur_scan_reasons(scan, demur_session_revealed(card->session));
+  guint n_numbered;
+  g_auto(GStrv) reasons =
+      demur_scan_reasons(scan, demur_session_revealed(card->session), &n_numbered);
   if (reasons[0] == NULL)
     return;
   GtkBox *box = add_card(card, _("Why"));
   for (size_t i = 0; reasons[i] != NULL; i++) {
+    g_autofree char *text = as_sentence(reasons[i]);
+    if (i >= n_numbered) { /* the first of all is what there is to be said */
+      gtk_widget_set_margin_top(add_label(box, text, i == 0 ? NULL : "muted small"),
+                                i > 0 && i == n_numbered ? 4 : 0);
+      continue;
+    }
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9));
     g_autofree char *number = g_strdup_printf("%zu", i + 1);
     GtkWidget *mark = demur_shown_label_new(number);
@@ -461,7 +478,6 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_add_css_class(mark, demur_shown_style(scan->shown));
     gtk_widget_set_valign(mark, GTK_ALIGN_START);
     gtk_box_append(line, mark);
-    g_autofree char *text = as_sentence(reasons[i]);
     gtk_widget_set_hexpand(add_label(line, text, NULL), TRUE);
     gtk_box_append(box, GTK_WIDGET(line));
   }

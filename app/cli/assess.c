@@ -37,7 +37,7 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, gboo
   demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
   g_autoptr(GPtrArray) kept = demur_reasons_from_json(v->reasons);
   g_autoptr(GPtrArray) reasons = demur_reasons_shown(kept, told);
-  g_auto(GStrv) words = demur_words_reasons(reasons, NULL);
+  g_auto(GStrv) words = demur_words_reasons(reasons, NULL, NULL);
   demur_json_begin_array(json, "reasons");
   for (char **word = words; *word != NULL; word++)
     demur_json_string(json, NULL, *word);
@@ -76,7 +76,7 @@ print_verdict(const DemurVerdictRecord *v, gboolean revealed) {
   g_print("\n");
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);
   g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, !held_back);
-  g_auto(GStrv) words = demur_words_reasons(shown, NULL);
+  g_auto(GStrv) words = demur_words_reasons(shown, NULL, NULL);
   for (char **word = words; *word != NULL; word++)
     g_print("    %s\n", *word);
 }

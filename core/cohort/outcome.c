@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/translate.h"
+
 DemurOutcome
 demur_outcome_of_cohort(const DemurCohort *cohort) {
   if (cohort->n_classes > 2)
@@ -21,7 +23,7 @@ demur_outcome_noun(const DemurOutcome *outcome) {
   case DEMUR_OUTCOME_NAMED:
     return outcome->name;
   case DEMUR_OUTCOME_CANCER:
-    return "lung cancer";
+    return N_("lung cancer");
   case DEMUR_OUTCOME_LABEL:
   case DEMUR_OUTCOME_RIGHT:
     return NULL;

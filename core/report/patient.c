@@ -59,6 +59,8 @@ char *
 demur_patient_headline(const DemurPatientInput *input) {
   if (is_accepted(input)) {
     g_autofree char *risk = demur_text_percent(input->risk, 1);
+    if (input->risk_of)
+      return g_strdup_printf(word(input, N_("Accepted: the %s is %s.")), input->risk_of, risk);
     if (input->horizon_years > 0.0) {
       g_autofree char *years = demur_text_formatted("%g", input->horizon_years);
       return g_strdup_printf(
@@ -532,7 +534,9 @@ add_reasons(DemurLayout *layout, const DemurPatientInput *input) {
                     is_refused(input) ? word(input, N_("Why it is held back"))
                                       : word(input, N_("Why")));
   for (size_t i = 0; input->reasons[i] && i < 5; i++) {
-    g_autofree char *line = g_strdup_printf("%zu. %s", i + 1, input->reasons[i]);
+    g_autofree char *line = i < input->n_numbered
+                                ? g_strdup_printf("%zu. %s", i + 1, input->reasons[i])
+                                : g_strdup(input->reasons[i]);
     demur_layout_text(layout, DEMUR_TEXT_BODY, line);
   }
 }

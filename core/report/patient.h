@@ -64,17 +64,19 @@ typedef struct {
    * not known. Read like the risk. */
   double interval_low, interval_high;
   const char *interval;
-  gboolean kept;                      /* in the workspace; else it was given for this page alone */
-  DemurOutdated outdated;             /* why it no longer holds: then none of its numbers is read */
-  const char *outdated_words;         /* the same as a sentence that says what to do */
-  const char *const *causes;          /* the same one by one, NULL-terminated; may be NULL */
-  const char *assessed;               /* when it was given; NULL: now */
-  double horizon_years;               /* of the risk; 0: not recorded */
-  const char *log_head;               /* of the workspace's log; NULL: none */
+  gboolean kept;              /* in the workspace; else it was given for this page alone */
+  DemurOutdated outdated;     /* why it no longer holds: then none of its numbers is read */
+  const char *outdated_words; /* the same as a sentence that says what to do */
+  const char *const *causes;  /* the same one by one, NULL-terminated; may be NULL */
+  const char *assessed;       /* when it was given; NULL: now */
+  double horizon_years;       /* of the risk; 0: not recorded */
+  const char *risk_of;  /* "risk of lung cancer within 6 years"; NULL: of what is not recorded */
+  const char *log_head; /* of the workspace's log; NULL: none */
   double yearly[DEMUR_PATIENT_YEARS]; /* NaN: not given */
   gboolean recalibrated;              /* risk is not risk_raw; yearly risks are as given */
   double score, threshold, coverage;  /* NaN: none */
   const char *const *reasons;         /* NULL-terminated; may be NULL */
+  guint n_numbered; /* of those, from the first: the scan's own reasons; the rest are remarks */
   DemurPatientImage image;
   size_t n_keys, n_drawn;
   const DemurPatientImage *keys; /* key images */

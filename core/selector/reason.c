@@ -284,6 +284,11 @@ is_context(const DemurReason *reason) {
   return reason->kind == DEMUR_REASON_MADE_WITHIN || reason->kind == DEMUR_REASON_MOSTLY;
 }
 
+gboolean
+demur_reason_is_remark(const DemurReason *reason) {
+  return reason->kind == DEMUR_REASON_WITHHELD || is_context(reason);
+}
+
 /* Takes away what a risk could be read from. */
 static void
 roughen(DemurReason *reason) {

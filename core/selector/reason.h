@@ -100,6 +100,10 @@ const char *demur_reason_place_name(DemurReasonPlace place);
 /* Of kind SIMILAR: whether its subject is the risk, else the top probability. */
 gboolean demur_reason_is_of_risk(const DemurReason *reason);
 
+/* What is no reason of the scan's own and stands below those, without a number: that others are not
+ * told, and what surrounds a verdict. */
+gboolean demur_reason_is_remark(const DemurReason *reason);
+
 /* An array that owns its DemurReason, most important first. */
 GPtrArray *demur_reasons_new(void);
 

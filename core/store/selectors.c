@@ -316,6 +316,25 @@ demur_selectors_list(DemurWorkspace *workspace, GError **error) {
                           error);
 }
 
+gboolean
+demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outcome,
+                        GError **error) {
+  *outcome = NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, "SELECT json_extract(document, '$.outcome') FROM selector WHERE name = ?", error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, name);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
+    return FALSE;
+  if (row) {
+    *outcome = demur_store_text(statement, 0);
+    sqlite3_reset(statement);
+  }
+  return TRUE;
+}
+
 /* The selector's digest, owned; NULL with error. */
 static char *
 digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {

@@ -55,6 +55,11 @@ DemurSelectorRecord *demur_selectors_load(DemurWorkspace *workspace, const char 
 GPtrArray *demur_selectors_list(DemurWorkspace *workspace,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What its document says that its risks are of ("lung cancer"; owned), without reading the rest of it;
+ * NULL without error: it does not say. */
+gboolean demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outcome,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Keeps the answer of `demur validate` (JSON) with the selector; replaces an earlier one. */
 gboolean demur_selectors_set_validation(DemurWorkspace *workspace, const char *name,
                                         const char *validation,

@@ -261,7 +261,7 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
   for (size_t i = 0; i < scored->n_unscored; i++) {
     const DemurUnscored *u = &scored->unscored[i];
     if (scan_id != NULL && u->refused) {
-      g_auto(GStrv) sentences = demur_words_reasons(u->reasons, NULL);
+      g_auto(GStrv) sentences = demur_words_reasons(u->reasons, NULL, NULL);
       g_autofree char *words = g_strjoinv("; ", sentences);
       demur_error_set(error, DEMUR_ERROR_STATE, "scan %s: %s", u->scan_id, words);
       return FALSE;

@@ -50,7 +50,7 @@ word_reasons(DemurPatientSheet *page, const DemurVerdictRecord *verdict) {
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
   g_autoptr(GPtrArray) shown =
       demur_reasons_shown(reasons, verdict->verdict != DEMUR_VERDICT_RED_FLAG);
-  char **words = demur_words_reasons(shown, translate_of(page));
+  char **words = demur_words_reasons(shown, &page->input.n_numbered, translate_of(page));
   for (char **word = words; *word != NULL; word++)
     own(page, *word);
   return own(page, words);
@@ -387,6 +387,9 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictR
       !describe_reference(task, params, page, split, error))
     return FALSE;
   describe_selector(page, selector, record, kept);
+  if (selector != NULL && demur_selector_outcome(selector) != NULL)
+    input->risk_of = own(page, demur_words_risk_of(demur_selector_outcome(selector),
+                                                   input->horizon_years, translate_of(page)));
   input->n_facts = facts->len;
   input->facts = own(page, g_array_free(g_steal_pointer(&facts), FALSE));
   fill_request(page, params, row >= 0, split);

@@ -8,7 +8,6 @@
 #include "base/file-input.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
-#include "cohort/outcome.h"
 #include "dicom/result.h"
 #include "report/verdict-picture.h"
 #include "store/cohorts.h"
@@ -18,6 +17,7 @@
 #include "tasks/images.h"
 #include "tasks/patient-sheet.h"
 #include "tasks/selection.h"
+#include "tasks/selectors.h"
 #include "tasks/told-verdict.h"
 #include "words/words.h"
 
@@ -100,22 +100,6 @@ remember_report(DemurTask *task, const DemurReportParams *params, const char *pa
   return FALSE;
 }
 
-/* What the selector's risks are of (owned); NULL: not known. Its document says, or, of before, the
- * cohort that it was trained on. */
-static char *
-find_outcome(DemurTask *task, const char *name) {
-  g_autoptr(DemurSelector) selector =
-      name != NULL ? demur_task_load_selector(task, name, NULL, NULL) : NULL;
-  if (selector == NULL || demur_selector_outcome(selector) != NULL)
-    return selector != NULL ? g_strdup(demur_selector_outcome(selector)) : NULL;
-  g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load_facts(task->workspace, demur_selector_cohort(selector), NULL, NULL);
-  if (cohort == NULL)
-    return NULL;
-  const DemurOutcome outcome = demur_outcome_of_cohort(cohort);
-  return g_strdup(demur_outcome_noun(&outcome));
-}
-
 static void
 fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *series,
             const char *outcome, DemurResult *result) {
@@ -164,7 +148,7 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
   if (!check_current(verdict, error))
     return FALSE;
   DemurResult result;
-  g_autofree char *outcome = find_outcome(task, verdict->selector);
+  g_autofree char *outcome = demur_task_selector_outcome(task, verdict->selector);
   fill_result(task, &told, series, outcome, &result);
   result.remark = params->remark;
   g_autofree char *head = demur_events_head_of_change(task->workspace, error);
@@ -231,7 +215,7 @@ demur_task_result_picture(DemurTask *task, const DemurVerdictRecord *verdict, co
       !check_current(verdict, error))
     return FALSE;
   DemurResult result;
-  g_autofree char *outcome = find_outcome(task, verdict->selector);
+  g_autofree char *outcome = demur_task_selector_outcome(task, verdict->selector);
   fill_result(task, &told, series, outcome, &result);
   result.remark = remark;
   g_auto(GStrv) lines = picture_lines(&result);
@@ -258,7 +242,7 @@ make_page(DemurTask *task, const char *scan_id, const char *selector, size_t *n,
   g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &ask, error);
   if (patient == NULL)
     return NULL;
-  *outcome = find_outcome(task, patient->input.selector.name);
+  *outcome = demur_task_selector_outcome(task, patient->input.selector.name);
   g_autofree char *json = demur_patient_json(&patient->input);
   return demur_patient_pdf(&patient->input, json, n, error);
 }
@@ -270,7 +254,7 @@ demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector
   if (series == NULL)
     return FALSE;
   g_autoptr(GError) cause = NULL;
-  g_autofree char *outcome = pdf != NULL ? find_outcome(task, selector) : NULL;
+  g_autofree char *outcome = pdf != NULL ? demur_task_selector_outcome(task, selector) : NULL;
   size_t n = 0;
   g_autofree guchar *page =
       pdf == NULL ? make_page(task, scan_id, selector, &n, &outcome, &cause)

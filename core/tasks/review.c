@@ -24,7 +24,7 @@ shown_document(const DemurScan *scan, gboolean revealed) {
   demur_json_string(json, "program", DEMUR_VERSION);
   demur_json_begin_array(json, "reasons");
   g_autoptr(GPtrArray) told = demur_scan_told_reasons(scan, revealed);
-  g_auto(GStrv) reasons = demur_words_reasons(told, NULL);
+  g_auto(GStrv) reasons = demur_words_reasons(told, NULL, NULL);
   for (char **reason = reasons; *reason != NULL; reason++)
     demur_json_string(json, NULL, *reason);
   demur_json_end_array(json);

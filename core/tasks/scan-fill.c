@@ -80,6 +80,7 @@ static const DemurScan blank = {.patient_id = "",
                                 .selector_digest = "",
                                 .model = "",
                                 .assessed = "",
+                                .outcome = "",
                                 .lead = "",
                                 .warnings = "",
                                 .yearly_risks = {NAN, NAN, NAN, NAN, NAN, NAN}};

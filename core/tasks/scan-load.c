@@ -1,4 +1,5 @@
 /* Reads a workspace into a scan table. */
+#include <math.h>
 #include <string.h>
 
 #include "store/cohorts.h"
@@ -7,6 +8,7 @@
 #include "store/selectors.h"
 #include "tasks/history.h"
 #include "tasks/scan-fill.h"
+#include "tasks/selectors.h"
 #include "tasks/task.h"
 
 static gboolean
@@ -105,6 +107,25 @@ add_scans(DemurScanFill *fill, DemurWorkspace *workspace, const DemurProgress *p
   return TRUE;
 }
 
+/* What the risks are of: of each selector that gave one it is looked up once. */
+static void
+add_outcomes(DemurScanFill *fill, DemurTask *task) {
+  DemurScanTable *table = fill->table;
+  g_autoptr(GHashTable) outcomes = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; i < table->n_scans; i++) {
+    DemurScan *scan = &table->scans[i];
+    if (isnan(scan->risk) && isnan(scan->withheld_risk))
+      continue;
+    const char *known = g_hash_table_lookup(outcomes, scan->selector);
+    if (known == NULL) {
+      g_autofree char *outcome = demur_task_selector_outcome(task, scan->selector);
+      known = demur_scan_keep(fill, outcome);
+      g_hash_table_insert(outcomes, (gpointer)(gsize)scan->selector, (gpointer)(gsize)known);
+    }
+    scan->outcome = known;
+  }
+}
+
 DemurScanTable *
 demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress *progress,
                       GError **error) {
@@ -128,6 +149,8 @@ demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress
   DemurScanFill fill;
   demur_scan_fill_init(&fill, table);
   const gboolean filled = add_scans(&fill, workspace, progress, error);
+  if (filled)
+    add_outcomes(&fill, &task);
   demur_scan_fill_clear(&fill);
   if (!filled)
     return NULL;

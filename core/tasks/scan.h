@@ -64,6 +64,7 @@ typedef struct {
   double score, threshold, coverage;
   double horizon_years; /* of the risk; NaN: not recorded */
   const char *selector, *selector_digest, *model, *assessed;
+  const char *outcome;    /* what the risk is of: "lung cancer"; "": not known, or there is none */
   DemurOutdated outdated; /* why the verdict no longer holds; DEMUR_CURRENT: it does */
   const char *reasons;    /* as the verdict keeps them (selector/reason.h); NULL: none */
   const char *lead;       /* the first one's kind and subject, to sort by */

@@ -4,7 +4,10 @@
 #include "base/file-input.h"
 #include "base/file-output.h"
 #include "base/limits.h"
+#include "cohort/outcome.h"
 #include "selector/coverage.h"
+#include "store/cohorts.h"
+#include "store/selectors.h"
 #include "tasks/names.h"
 
 static void
@@ -151,4 +154,21 @@ gboolean
 demur_task_selector_remove(DemurTask *task, const char *name, gboolean force, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   return workspace != NULL && demur_selectors_remove(workspace, name, force, error);
+}
+
+char *
+demur_task_selector_outcome(DemurTask *task, const char *name) {
+  char *outcome = NULL;
+  if (name == NULL || demur_task_workspace(task, NULL) == NULL ||
+      !demur_selectors_outcome(task->workspace, name, &outcome, NULL) || outcome != NULL)
+    return outcome;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, name, NULL, NULL);
+  g_autoptr(DemurCohort) cohort =
+      selector != NULL
+          ? demur_cohorts_load_facts(task->workspace, demur_selector_cohort(selector), NULL, NULL)
+          : NULL;
+  if (cohort == NULL)
+    return NULL;
+  const DemurOutcome of_cohort = demur_outcome_of_cohort(cohort);
+  return g_strdup(demur_outcome_noun(&of_cohort));
 }

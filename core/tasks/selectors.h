@@ -34,6 +34,10 @@ GPtrArray *demur_task_selectors(DemurTask *task, GError **error) G_GNUC_WARN_UNU
 DemurSelectorFacts *demur_task_selector_show(DemurTask *task, const char *name,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What its risks are of ("lung cancer"; owned): its document says, or, of before, the cohort that it was
+ * trained on. NULL: not known, or name is NULL. */
+char *demur_task_selector_outcome(DemurTask *task, const char *name);
+
 /* Its file, canonical JSON, of what may leave (selector/release.h). Returns the selector that was
  * written. */
 DemurSelector *demur_task_selector_export(DemurTask *task, const char *name, const char *path,

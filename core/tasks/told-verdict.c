@@ -18,7 +18,7 @@ demur_told_verdict_fill(DemurWorkspace *workspace, const DemurVerdictRecord *ver
   const gboolean tells =
       verdict->verdict != DEMUR_VERDICT_RED_FLAG || (reveal && verdict->outdated == DEMUR_CURRENT);
   g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, tells);
-  *told = (DemurToldVerdict){.verdict = verdict, .reasons = demur_words_reasons(shown, NULL)};
+  *told = (DemurToldVerdict){.verdict = verdict, .reasons = demur_words_reasons(shown, NULL, NULL)};
   told->told =
       verdict->outdated == DEMUR_CURRENT && (reveal || verdict->verdict == DEMUR_VERDICT_ACCEPTED);
   told->causes = demur_words_causes(verdict->outdated, NULL);

@@ -60,9 +60,10 @@ char *
 demur_words_risk_interval(const char *low, const char *high, gboolean audited,
                           DemurTranslate translate) {
   const char *format =
-      audited ? N_("After this hospital's audit the risk may lie from %s to %s (95 %% interval).")
-              : N_("At a hospital that was not audited the risk may lie from %s to %s (95 %% "
-                   "interval).");
+      audited ? N_("At this scan's hospital, which was audited, its risk may lie from %s to %s "
+                   "(95 %% interval).")
+              : N_("At this scan's hospital, which was not audited, its risk may lie from %s to %s "
+                   "(95 %% interval).");
   return g_strdup_printf(demur_translate(translate, format), low, high);
 }
 
@@ -73,6 +74,18 @@ within_years(const char *text, double years, DemurTranslate translate) {
     return g_strdup(text);
   const char *format = years == 1.0 ? N_("%s within %g year") : N_("%s within %g years");
   return g_strdup_printf(demur_translate(translate, format), text, years);
+}
+
+char *
+demur_words_risk_of(const char *noun, double years, DemurTranslate translate) {
+  g_autofree char *risk =
+      noun != NULL && *noun != '\0'
+          ? g_strdup_printf(demur_translate(translate, N_("risk of %s")),
+                            demur_translate(translate, noun)) /* a cohort's own stands as it is */
+          : g_strdup(demur_translate(translate, N_("risk")));
+  return years > 0.0
+             ? within_years(risk, years, translate)
+             : g_strdup_printf(demur_translate(translate, N_("%s (years not recorded)")), risk);
 }
 
 char *
@@ -576,7 +589,9 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_MOSTLY:
     return mostly_words(r, translate);
   case DEMUR_REASON_WITHHELD:
-    return g_strdup(SAY(N_("reasons that would tell the risk are shown when it is revealed")));
+    return g_strdup(
+        SAY(N_("the reason can't be told without telling the risk: it is shown when the "
+               "risk is revealed")));
   case DEMUR_REASON_NOT_TUNED:
     return g_strdup(SAY(N_(
         "the selector has no threshold yet: choose its coverage (the Cohort page, or `demur tune`)")));
@@ -642,11 +657,27 @@ demur_words_reason(const DemurReason *reason, DemurTranslate translate) {
   return g_strdup_printf(demur_translate(translate, format), words, reason->changed, reason->score);
 }
 
+/* One of several; i: its place. Whether there are more than are told is not said: that would tell
+ * something of the risk. */
+static char *
+listed_words(const DemurReason *reason, guint i, DemurTranslate translate) {
+  return i > 0 && reason->kind == DEMUR_REASON_WITHHELD
+             ? g_strdup(
+                   demur_translate(translate, N_("further reasons, if there are any, would tell "
+                                                 "the risk: they are shown when it is "
+                                                 "revealed")))
+             : demur_words_reason(reason, translate);
+}
+
 char **
-demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate) {
+demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  guint n_own = 0;
+  gboolean own = TRUE;
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
     g_autoptr(GString) words = NULL;
+    own = own && !demur_reason_is_remark(reasons->pdata[i]);
+    n_own += own ? 1 : 0;
     for (; i < reasons->len && ((DemurReason *)reasons->pdata[i])->kind == DEMUR_REASON_RULE; i++) {
       g_autofree char *rule = demur_words_rule(reasons->pdata[i], translate);
       if (words == NULL)
@@ -657,10 +688,12 @@ demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate) {
     g_autofree char *told =
         words != NULL
             ? g_strdup_printf(demur_translate(translate, N_("not eligible: %s")), words->str)
-            : demur_words_reason(reasons->pdata[i], translate);
+            : listed_words(reasons->pdata[i], i, translate);
     i -= words != NULL ? 1 : 0;
     g_strv_builder_add(list, told);
   }
+  if (n_numbered != NULL)
+    *n_numbered = n_own;
   return g_strv_builder_end(list);
 }
 
@@ -669,6 +702,6 @@ demur_words_kept(const char *kept, DemurTranslate translate) {
   if (kept == NULL)
     return NULL;
   g_autoptr(GPtrArray) reasons = demur_reasons_from_kept(kept);
-  g_auto(GStrv) words = demur_words_reasons(reasons, translate);
+  g_auto(GStrv) words = demur_words_reasons(reasons, NULL, translate);
   return g_strjoinv("; ", words);
 }

@@ -30,6 +30,10 @@ char **demur_words_causes(DemurOutdated why, DemurTranslate translate);
  * NULL for a current one. */
 char *demur_words_outdated_first(DemurOutdated why, DemurTranslate translate);
 
+/* What a risk is of, within how many years (owned): "risk of lung cancer within 6 years". noun: as
+ * demur_outcome_noun gives it; NULL or "": not known. years: of the risk; 0 or NaN: not recorded. */
+char *demur_words_risk_of(const char *noun, double years, DemurTranslate translate);
+
 /* How far a risk may be off at its hospital (owned); low, high: a 95 % interval's ends as they are
  * shown; audited: that hospital was. */
 char *demur_words_risk_interval(const char *low, const char *high, gboolean audited,
@@ -43,8 +47,9 @@ char *demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate)
  * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */
 char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);
 /* Each of an array (owned, NULL-terminated); rules of eligibility that stand side by side are one
- * sentence. */
-char **demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate);
+ * sentence. n_numbered (may be NULL): how many, from the first, are the scan's own and bear a number;
+ * what follows are remarks (demur_reason_is_remark). */
+char **demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate);
 /* All of them as they are kept (demur_reasons_from_kept) in one line (owned); NULL: none are. What an
  * older program kept as a sentence stands as it is, marked as such where there is a translation. */
 char *demur_words_kept(const char *kept, DemurTranslate translate);

@@ -42,7 +42,7 @@ a_finding_is_told_in_the_readers_language(void) {
       g_autoptr(GPtrArray) both = demur_reasons_new();
       g_ptr_array_add(both, demur_reason_copy(reason));
       g_ptr_array_add(both, demur_reason_copy(reason));
-      g_auto(GStrv) told = demur_words_reasons(both, NULL);
+      g_auto(GStrv) told = demur_words_reasons(both, NULL, NULL);
       g_autofree char *english = demur_words_rule(reason, NULL);
       g_autofree char *wanted = g_strdup_printf("not eligible: %s; %s", english, english);
       g_assert_cmpstr(told[0], ==, wanted);

@@ -252,6 +252,7 @@ def verdict_equals_assess():
         texts = app.texts()
         if verdict == "accepted":
             assert f"{100 * one['risk']:.1f}\u00a0%" in texts or f"{100 * one['risk']:.1f} %" in texts, texts
+            assert "risk of lung cancer within 6 years" in texts, texts  # the cohort's outcome
         else:
             assert "Risk held back" in texts
             told = [t for t in texts if f"{100 * one['risk']:.1f}" in t.replace("\u00a0", " ")]
@@ -898,7 +899,8 @@ def broken_workspaces_end_in_a_sentence():
     app.activate("win.search", "''")
     app.activate("win.page", "'patient'")
     app.activate("win.next")
-    app.wait_text("risk in 6 years" if app.find(name="risk in 6 years") else "Risk held back")
+    of = "risk of lung cancer within 6 years"
+    app.wait_text(of if app.find(name=of) else "Risk held back")
     locker = sqlite3.connect(good, isolation_level=None)
     locker.execute("BEGIN EXCLUSIVE")
     app.keys("a", "Return")
@@ -949,7 +951,7 @@ def check_a_german_page(workspace, verdict, scan):
     # Names of the workspace's own things, and where a cohort is from, stay as they are.
     rest = re.sub(r"\S*(scan_|site|vendor|lung|small|first)\S*", "", said)
     assert not ENGLISH.search(rest), (ENGLISH.search(rest), said)
-    expected = {"accepted": "Angenommen: Das Risiko dieser Aufnahme", "red_flag": "Zurückgehalten: Bei dieser Aufnahme"}[verdict]
+    expected = {"accepted": "Angenommen: Das Risiko für Lungenkrebs innerhalb von 6 Jahren", "red_flag": "Zurückgehalten: Bei dieser Aufnahme"}[verdict]
     assert expected in said and re.search(r"\d,\d", said) and not re.search(r"\d\.\d+\u00a0?%", said), said
     demur(workspace, "report", "patient", path("theirs.pdf"), "--scan", scan["scan_id"], "--cohort", "small", "--selector", "first")
     with open(path(verdict + ".json"), encoding="utf-8") as ours, open(path("theirs.json"), encoding="utf-8") as theirs:
@@ -1356,7 +1358,7 @@ def an_outdated_verdict_is_assessed_again():
     app = Workstation(workspace)
     open_scan(app, one["scan_id"])
     app.wait_text("another threshold is in use")
-    assert not any("Accepted: the risk is shown" in t or "risk in 6 years" in t for t in app.texts())
+    assert not any("Accepted: the risk is shown" in t or "within 6 years" in t for t in app.texts())
     app.keys("a", "Return")
     app.keys("e")
     app.wait_no_text("another threshold is in use")
@@ -1425,7 +1427,7 @@ def a_contradiction_is_decided_in_the_window():
         open_only(app, patient)
         app.wait_text("decide which images are right")
         app.wait_text("Resolve…")
-        assert not any("risk in" in t or "Accepted: the risk" in t or "Assess again" == t for t in app.texts())
+        assert not any("within 6 years" in t or "Accepted: the risk" in t or "Assess again" == t for t in app.texts())
     app.keys("y")
     app.wait_text("These images are right")
     button = app.find("push button", "Decide and keep")

@@ -153,7 +153,7 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
       g_assert_cmpfloat(scan->risk, ==, (double)(i + 1) / 20);
     else
       g_assert_true(isnan(scan->risk));
-    g_auto(GStrv) reasons = demur_scan_reasons(scan, TRUE);
+    g_auto(GStrv) reasons = demur_scan_reasons(scan, TRUE, NULL);
     g_assert_cmpuint(g_strv_length(reasons), ==, again ? 0 : 2);
     if (!again) {
       g_assert_true(g_str_has_prefix(reasons[0], "first, of \"two\" ("));
@@ -161,7 +161,7 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
     }
   }
   const DemurScan *plain = find(table, "two", "scan-4");
-  g_auto(GStrv) plain_reasons = demur_scan_reasons(plain, TRUE);
+  g_auto(GStrv) plain_reasons = demur_scan_reasons(plain, TRUE, NULL);
   g_assert_cmpuint(g_strv_length(plain_reasons), ==, 2);
   g_assert_true(g_str_has_prefix(plain_reasons[0], "risk [0, 1], plain ("));
   g_assert_cmpint(demur_scan_table_find(table, "two", "scan-5"), ==, -1);
@@ -169,7 +169,7 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
   const DemurScan *gone = find(table, "two", "gone");
   g_assert_cmpstr(gone->patient_id, ==, "patient-x");
   g_assert_cmpstr(gone->site, ==, "");
-  g_auto(GStrv) none = demur_scan_reasons(gone, TRUE);
+  g_auto(GStrv) none = demur_scan_reasons(gone, TRUE, NULL);
   g_assert_null(none[0]);
   /* The other cohort's patient of the same ID is another one. */
   size_t n;
@@ -192,7 +192,7 @@ damaged_reasons_are_none(void) {
     g_autoptr(DemurScanTable) table = load();
     const DemurScan *scan = find(table, "two", "scan-9");
     g_test_message("%s", damaged[i]);
-    g_auto(GStrv) none = demur_scan_reasons(scan, TRUE);
+    g_auto(GStrv) none = demur_scan_reasons(scan, TRUE, NULL);
     g_assert_null(none[0]);
   }
 }

@@ -286,13 +286,18 @@ a_held_back_risk_is_in_no_text(void) {
   g_autofree char *risk = demur_scan_risk_text(&scan);
   g_assert_null(strstr(risk, "18"));
   /* What tells the risk is left out, and the score with it; what doesn't is whole. */
-  g_auto(GStrv) held = demur_scan_reasons(&scan, FALSE);
+  guint n_numbered;
+  g_auto(GStrv) held = demur_scan_reasons(&scan, FALSE, &n_numbered);
   g_assert_cmpuint(g_strv_length(held), ==, 2);
   g_assert_cmpstr(held[0], ==, "kernel B70f was in 0.2 % of the training scans");
-  g_assert_cmpstr(held[1], ==, "reasons that would tell the risk are shown when it is revealed");
+  g_assert_cmpstr(
+      held[1], ==,
+      "further reasons, if there are any, would tell the risk: they are shown when it is "
+      "revealed");
+  g_assert_cmpuint(n_numbered, ==, 1);
   g_autofree char *first = demur_scan_first_reason(&scan);
   g_assert_cmpstr(first, ==, held[0]);
-  g_auto(GStrv) revealed = demur_scan_reasons(&scan, TRUE);
+  g_auto(GStrv) revealed = demur_scan_reasons(&scan, TRUE, NULL);
   g_assert_cmpuint(g_strv_length(revealed), ==, 2);
   g_assert_cmpstr(revealed[0], ==,
                   "predicted risk is 0.184, above the median of accepted training scans (median "

@@ -98,7 +98,7 @@ each_kind_of_reason_has_words(void) {
        "among the 200 training scans most like it the risk was too high at 3 of 9 sites (how many "
        "had the outcome is withheld: a small count)"},
       {"[{\"kind\": \"withheld\"}]",
-       "reasons that would tell the risk are shown when it is revealed"},
+       "the reason can't be told without telling the risk: it is shown when the risk is revealed"},
       {"[{\"kind\": \"not_tuned\"}]",
        "the selector has no threshold yet: choose its coverage (the Cohort page, or `demur tune`)"},
       {"[{\"kind\": \"no_score\", \"subject\": \"sybil\"}]",
@@ -130,7 +130,47 @@ each_kind_of_reason_has_words(void) {
   }
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json("[{\"kind\": \"withheld\"}]");
   g_autofree char *loud = demur_words_reason(reasons->pdata[0], upper);
-  g_assert_cmpstr(loud, ==, "REASONS THAT WOULD TELL THE RISK ARE SHOWN WHEN IT IS REVEALED");
+  g_assert_cmpstr(loud, ==,
+                  "THE REASON CAN'T BE TOLD WITHOUT TELLING THE RISK: IT IS SHOWN WHEN THE RISK IS "
+                  "REVEALED");
+}
+
+/* Only the scan's own reasons bear a number, in front; what surrounds a verdict stands below them. */
+static void
+remarks_bear_no_number(void) {
+#define SURROUNDS                                                                                  \
+  " {\"kind\": \"made_within\", \"tells_risk\": false, \"text\": \"kernel\"},"                     \
+  " {\"kind\": \"mostly\", \"tells_risk\": false, \"subject\": \"risk\", \"n\": 656,"              \
+  " \"share\": 0.5}]"
+#define ASTEION                                                                                    \
+  "{\"kind\": \"made\", \"tells_risk\": false, \"subject\": \"model_name\", \"text\": \"Asteion\"},"
+#define RISK "{\"kind\": \"feature\", \"subject\": \"p_1\", \"value\": 0.2, \"tells_risk\": true},"
+  static const struct {
+    const char *json, *first;
+    guint n, n_numbered;
+  } rows[] = {
+      {"[" RISK SURROUNDS, "the reason can't be told without", 3, 0},
+      {"[" ASTEION SURROUNDS, "scanner model Asteion is in fewer", 3, 1},
+      {"[" ASTEION RISK SURROUNDS, "scanner model Asteion is in fewer", 4, 1},
+      {"[{\"kind\": \"rule\", \"tells_risk\": false, \"subject\": \"few-slices\", \"values\":"
+       " [\"8\", \"10\"]}, {\"kind\": \"rule\", \"tells_risk\": false, \"subject\":"
+       " \"no-patient-id\"}]",
+       "not eligible: too few slices", 1, 1},
+      {"[]", NULL, 0, 0},
+  };
+#undef SURROUNDS
+#undef ASTEION
+#undef RISK
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(GPtrArray) kept = demur_reasons_from_json(rows[i].json);
+    g_autoptr(GPtrArray) shown = demur_reasons_shown(kept, FALSE);
+    guint n_numbered = 99;
+    g_auto(GStrv) words = demur_words_reasons(shown, &n_numbered, NULL);
+    g_assert_cmpuint(g_strv_length(words), ==, rows[i].n);
+    g_assert_cmpuint(n_numbered, ==, rows[i].n_numbered);
+    if (rows[i].first != NULL)
+      g_assert_true(g_str_has_prefix(words[0], rows[i].first));
+  }
 }
 
 /* Beside a risk that is held back no number stands that follows it, whichever reason it is of, and
@@ -172,6 +212,24 @@ what_is_no_reason_gives_none(void) {
   }
   g_autoptr(GPtrArray) none = demur_reasons_from_json(NULL);
   g_assert_cmpuint(none->len, ==, 0);
+}
+
+/* The outcome is the cohort's; what is not known is not told. */
+static void
+a_risk_says_of_what_it_is(void) {
+  static const struct {
+    const char *noun;
+    double years;
+    const char *words;
+  } rows[] = {{"lung cancer", 6, "risk of lung cancer within 6 years"},
+              {"stroke", 1, "risk of stroke within 1 year"},
+              {"stroke", NAN, "risk of stroke (years not recorded)"},
+              {NULL, 2.5, "risk within 2.5 years"},
+              {"", 0, "risk (years not recorded)"}};
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *words = demur_words_risk_of(rows[i].noun, rows[i].years, NULL);
+    g_assert_cmpstr(words, ==, rows[i].words);
+  }
 }
 
 static void
@@ -223,7 +281,9 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/words/each-kind-of-reason-has-words", each_kind_of_reason_has_words);
+  g_test_add_func("/words/remarks-bear-no-number", remarks_bear_no_number);
   g_test_add_func("/words/held-back-reasons-are-told-roughly", held_back_reasons_are_told_roughly);
+  g_test_add_func("/words/a-risk-says-of-what-it-is", a_risk_says_of_what_it_is);
   g_test_add_func("/words/what-is-no-reason-gives-none", what_is_no_reason_gives_none);
   g_test_add_func("/words/an-outdated-verdict-says-why-and-what-to-do",
                   an_outdated_verdict_says_why_and_what_to_do);
