@@ -101,7 +101,11 @@ demur_patient_page_add_study(DemurPatientPage *page, size_t row) {
   }
   demur_patient_page_add_text(page->side, rule, "muted");
   if (!mine->chosen) {
-    GtkWidget *choose = gtk_button_new_with_label(_("Assess this series instead…"));
+    gboolean another = FALSE; /* is assessed: only of that this one can stand in place */
+    for (size_t i = 0; i < n; i++)
+      another |= table->scans[rows[i]].chosen;
+    GtkWidget *choose = gtk_button_new_with_label(another ? _("Assess this series instead…")
+                                                          : _("Overrule the refusal…"));
     gtk_label_set_wrap(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(choose))), TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(choose), "win.choose-series");
     demur_shown_tooltip_set(choose, _("Overrule the rules, with a reason (W)"));

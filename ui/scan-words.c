@@ -9,7 +9,9 @@
 char **
 demur_scan_reasons(const DemurScan *scan, gboolean revealed, guint *n_numbered) {
   g_autoptr(GPtrArray) shown = demur_scan_told_reasons(scan, revealed);
-  return demur_words_reasons(shown, n_numbered, demur_words_translate);
+  return scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE
+             ? demur_words_reasons_beside(shown, n_numbered, demur_words_translate)
+             : demur_words_reasons(shown, n_numbered, demur_words_translate);
 }
 
 char *

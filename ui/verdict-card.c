@@ -227,11 +227,22 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
 
 /* The cards. */
 
-/* Whether an alarm holds every new risk back, whatever the scan is like. */
+/* Whether an alarm holds every new risk back. */
+static gboolean
+is_withheld(const DemurScan *scan) {
+  g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
+  return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
+}
+
+/* Whether nothing but that holds the risk back. */
 static gboolean
 is_stopped(const DemurScan *scan) {
   g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
-  return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
+  for (guint i = 1; i < reasons->len;
+       i++) /* what the selector itself refuses is not only stopped */
+    if (((const DemurReason *)reasons->pdata[i])->kind != DEMUR_REASON_OVERRULED)
+      return FALSE;
+  return is_withheld(scan);
 }
 
 static const char *
@@ -289,9 +300,11 @@ static char *
 what_to_do(const DemurScan *scan, DemurRemedy remedy) {
   switch (remedy) {
   case DEMUR_REMEDY_TUNE:
-    return g_strdup_printf(_("Selector %s has no threshold: choose on the Cohort page how many "
-                             "scans are to be accepted, and use this coverage. Then assess again."),
-                           scan->selector);
+    return g_strdup_printf(
+        _("Selector %s has no threshold: choose on the Cohort page how many "
+          "scans are to be accepted, and use this coverage. Then assess again. Until "
+          "then read the scan without a risk."),
+        scan->selector);
   case DEMUR_REMEDY_TRAIN:
     return g_strdup(_("There is no selector yet: train one on the Cohort page first."));
   case DEMUR_REMEDY_SCORE:
@@ -428,6 +441,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_set_halign(again, GTK_ALIGN_START);
     gtk_widget_set_sensitive(again, !demur_session_read_only(card->session));
     gtk_box_append(box, again);
+  }
+  if (scan->shown == DEMUR_SHOWN_RED_FLAG && is_withheld(scan)) {
+    GtkWidget *watch = gtk_button_new_with_label(_("Go to the Watch page"));
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(watch), "win.page::watch");
+    gtk_widget_add_css_class(watch, "primary");
+    gtk_widget_set_halign(watch, GTK_ALIGN_START);
+    gtk_box_append(box, watch);
   }
   const gboolean told =
       scan->shown == DEMUR_SHOWN_ACCEPTED || (scan->shown == DEMUR_SHOWN_RED_FLAG && revealed);
@@ -663,7 +683,12 @@ add_provenance(DemurVerdictCard *card, const DemurScan *scan) {
   add_pair(grid, 1, _("Selector"), selector);
   add_pair(grid, 2, _("Coverage"), tuned);
   add_pair(grid, 3, _("Source"), scan->source != NULL ? scan->source : _("DICOM series"));
-  add_pair(grid, 4, _("Assessed"), date);
+  add_pair(grid, 4,
+           scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE || scan->shown == DEMUR_SHOWN_NO_SCORE ||
+                   scan->shown == DEMUR_SHOWN_FAILED || scan->shown == DEMUR_SHOWN_NOT_TUNED
+               ? _("Looked at")
+               : _("Assessed"),
+           date);
   add_pair(grid, 5, _("Program"), "Demur " DEMUR_VERSION);
   gtk_box_append(box, GTK_WIDGET(grid));
 }

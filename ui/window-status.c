@@ -20,7 +20,19 @@ demur_window_update_status(DemurWindow *window) {
   gtk_widget_set_visible(window->status_simulated, table != NULL && table->simulated);
   if (table == NULL)
     return;
+  /* Beside a case what its verdict is of: the card says the same. */
+  DemurInUse of_case;
+  const DemurScan *scan =
+      demur_window_is_on(window, DEMUR_PAGE_PATIENT) ? demur_session_scan(window->session) : NULL;
   const DemurInUse *in_use = &table->in_use;
+  if (scan != NULL && *scan->selector != '\0') {
+    of_case = (DemurInUse){.selector = (char *)(gsize)scan->selector,
+                           .digest = (char *)(gsize)scan->selector_digest,
+                           .model = (char *)(gsize)scan->model,
+                           .coverage = scan->coverage,
+                           .threshold = scan->threshold};
+    in_use = &of_case;
+  }
   g_autofree char *digest = in_use->digest != NULL ? g_strndup(in_use->digest, 8) : NULL;
   g_autofree char *coverage = demur_text_coverage(in_use->coverage);
   g_autofree char *threshold = demur_text_significant(in_use->threshold, 3);

@@ -318,6 +318,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   g_signal_connect_object(session, "busy", G_CALLBACK(demur_window_on_busy), window,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "case-changed", G_CALLBACK(on_loaded), window,
+                          G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "imported", G_CALLBACK(demur_window_on_imported), window,
                           G_CONNECT_SWAPPED);

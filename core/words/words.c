@@ -559,6 +559,32 @@ series_words(const DemurReason *r, DemurTranslate translate) {
 #undef SAY
 }
 
+static char *
+watch_words(const DemurReason *r, DemurTranslate translate) {
+  static const NamedWords rows[] = {
+      {"score", N_("the selector's scores changed")},
+      {"risk", N_("the model's risks changed")},
+      {"distance", N_("the distance of the scans to the reference scans changed")},
+      {"coverage", N_("the share of risks that are shown changed")},
+      {"eligible", N_("what becomes of the patients changed")},
+      {"manufacturer", N_("the mix of manufacturers changed")},
+      {"kernel", N_("the mix of reconstruction kernels changed")},
+      {"thickness", N_("the mix of slice thicknesses changed")},
+      {"version", N_("the version of the model changed")},
+      {"outcome", N_("the share with the outcome changed")},
+      {"calibration", N_("observed over expected outcomes changed")},
+      {"slope", N_("the calibration slope changed")},
+      {"range", N_("observed over expected outcomes of what is shown changed")},
+      {"flagged", N_("observed over expected outcomes of red flags changed")},
+  };
+  g_autofree char *day = g_strndup(r->text != NULL ? r->text : "", strlen("2026-11-29"));
+  return g_strdup_printf(
+      demur_translate(translate,
+                      N_("withheld by the watch since %s: %s (alarm %u); no risk is shown "
+                         "until a person lifts the alarm")),
+      day, named_words(rows, G_N_ELEMENTS(rows), r->subject, translate), r->n);
+}
+
 /* A sentence without what the score would be. */
 static char *
 plain_words(const DemurReason *r, DemurTranslate translate) {
@@ -609,8 +635,9 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                "the scan again")),
         r->subject);
   case DEMUR_REASON_WIDTH:
-    return g_strdup_printf(SAY(N_("the score has an embedding of width %u, but the selector was "
-                                  "trained on width %u: import the score with all of it")),
+    return g_strdup_printf(SAY(N_("the score came with %u numbers that describe the image (its "
+                                  "embedding), but the selector needs %u: import the score again "
+                                  "with all of them")),
                            r->n, r->n_over);
   case DEMUR_REASON_CROSSES:
     return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %g "
@@ -632,12 +659,8 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
-  case DEMUR_REASON_WATCH: {
-    g_autofree char *day = g_strndup(r->text != NULL ? r->text : "", strlen("2026-11-29"));
-    return g_strdup_printf(SAY(N_("withheld by the watch since %s (alarm %u, %s): no risk is shown "
-                                  "until a person lifts the alarm")),
-                           day, r->n, r->subject != NULL ? title_of(r->subject, translate) : "");
-  }
+  case DEMUR_REASON_WATCH:
+    return watch_words(r, translate);
   default:
     break;
   }
@@ -669,8 +692,8 @@ listed_words(const DemurReason *reason, guint i, DemurTranslate translate) {
              : demur_words_reason(reason, translate);
 }
 
-char **
-demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate) {
+static char **
+list_words(const GPtrArray *reasons, gboolean beside, guint *n_numbered, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
   guint n_own = 0;
   gboolean own = TRUE;
@@ -686,7 +709,8 @@ demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate 
         g_string_append_printf(words, "; %s", rule);
     }
     g_autofree char *told =
-        words != NULL
+        words != NULL && beside ? g_strdup(words->str)
+        : words != NULL
             ? g_strdup_printf(demur_translate(translate, N_("not eligible: %s")), words->str)
             : listed_words(reasons->pdata[i], i, translate);
     i -= words != NULL ? 1 : 0;
@@ -695,6 +719,16 @@ demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate 
   if (n_numbered != NULL)
     *n_numbered = n_own;
   return g_strv_builder_end(list);
+}
+
+char **
+demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate) {
+  return list_words(reasons, FALSE, n_numbered, translate);
+}
+
+char **
+demur_words_reasons_beside(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate) {
+  return list_words(reasons, TRUE, n_numbered, translate);
 }
 
 char *

@@ -50,6 +50,9 @@ char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);
  * sentence. n_numbered (may be NULL): how many, from the first, are the scan's own and bear a number;
  * what follows are remarks (demur_reason_is_remark). */
 char **demur_words_reasons(const GPtrArray *reasons, guint *n_numbered, DemurTranslate translate);
+/* The same beside a verdict that says "not eligible" itself: of a rule only what it found. */
+char **demur_words_reasons_beside(const GPtrArray *reasons, guint *n_numbered,
+                                  DemurTranslate translate);
 /* All of them as they are kept (demur_reasons_from_kept) in one line (owned); NULL: none are. What an
  * older program kept as a sentence stands as it is, marked as such where there is a translation. */
 char *demur_words_kept(const char *kept, DemurTranslate translate);

@@ -1142,7 +1142,7 @@ def what_is_refused_is_in_the_log():
     app = Workstation(workspace)
     app.wait_text(series["patient_id"])
     app.keys("n", "Return")
-    app.wait_text("Assess this series instead")
+    app.wait_text("Overrule the refusal")
     app.keys("w")
     app.wait_text("Why is it to be assessed all the same?")
     app.type("seen")

@@ -2,11 +2,13 @@
  * values: worked by hand, and the same stream however the history came to be what it is. */
 #include <glib/gstdio.h>
 #include <math.h>
+#include <string.h>
 
 #include "store/series.h"
 #include "store/verdicts.h"
 #include "support/support.h"
 #include "tasks/watch-stream.h"
+#include "words/words.h"
 
 static char *folder, *path;
 
@@ -238,11 +240,32 @@ test_labels(void) {
   g_assert_false(b->pending);
 }
 
+static const char *
+upper(const char *text) {
+  g_autofree char *capitals = g_ascii_strup(text, -1); /* a language that is easily seen */
+  return g_intern_string(strchr(text, '%') == NULL ? capitals : text); /* no conversion of it */
+}
+
+/* An alarm of each signal says what changed, in the reader's language too, and not by the signal's code. */
+static void
+each_signal_of_the_watch_has_words(void) {
+  for (guint s = 0; s < DEMUR_N_WATCH; s++) {
+    g_autoptr(DemurReason) reason =
+        demur_reason_new(DEMUR_REASON_WATCH, demur_watch_columns[s].name, "2026-11-29T10:00:00Z");
+    reason->n = 3;
+    g_autofree char *words = demur_words_reason(reason, NULL);
+    g_autofree char *loud = demur_words_reason(reason, upper);
+    g_assert_nonnull(strstr(words, " changed (alarm 3)"));
+    g_assert_nonnull(strstr(loud, " CHANGED (alarm 3)"));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   folder = g_dir_make_tmp("demur-watch-XXXXXX", NULL);
   path = g_build_filename(folder, "workspace.demur", NULL);
+  g_test_add_func("/tasks/watch/each-signal-has-words", each_signal_of_the_watch_has_words);
   g_test_add_func("/watch-stream/once", test_once_a_patient);
   g_test_add_func("/watch-stream/before", test_before);
   g_test_add_func("/watch-stream/corrected", test_corrected_and_removed);

@@ -108,9 +108,12 @@ each_kind_of_reason_has_words(void) {
        "of "
        "another model are refused"},
       {"[{\"kind\": \"embedding_width\", \"n\": 4, \"n_over\": 512}]",
-       "the score has an embedding of width 4, but the selector was trained on width 512: import "
-       "the "
-       "score with all of it"},
+       "the score came with 4 numbers that describe the image (its embedding), but the selector "
+       "needs 512: import the score again with all of them"},
+      {"[{\"kind\": \"watch_stopped\", \"subject\": \"kernel\", \"text\": \"2026-11-29T10:00:00Z\","
+       " \"n\": 1}]",
+       "withheld by the watch since 2026-11-29: the mix of reconstruction kernels changed (alarm 1); "
+       "no risk is shown until a person lifts the alarm"},
       {"[{\"kind\": \"series\", \"text\": \"no CT\"}]", "no CT"},
       {"[{\"kind\": \"not_chosen\"}]", "not chosen for assessment"},
       {"[{\"kind\": \"overruled\", \"subject\": \"the other one is cut\", \"text\": \"thick\"}]",
@@ -170,6 +173,10 @@ remarks_bear_no_number(void) {
     g_assert_cmpuint(n_numbered, ==, rows[i].n_numbered);
     if (rows[i].first != NULL)
       g_assert_true(g_str_has_prefix(words[0], rows[i].first));
+    /* Beside a verdict that says it, "not eligible" is not said twice. */
+    g_auto(GStrv) beside = demur_words_reasons_beside(shown, NULL, NULL);
+    g_assert_cmpuint(g_strv_length(beside), ==, rows[i].n);
+    g_assert_true(beside[0] == NULL || !g_str_has_prefix(beside[0], "not eligible"));
   }
 }
 
