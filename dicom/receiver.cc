@@ -1,8 +1,8 @@
 // Processes: the caller (settles studies) <- one pipe of lines <- a listener (accepts, checks the
 // host, limits) -> a process for each connection (one association). Numbers, and who is at which
 // stage, are in memory that all of them share. A child says of an association:
-//   T PID FOLDER   it stored an object of the study in FOLDER (once a study)
-//   B PID FOLDER   it ends, and objects of the study in FOLDER were refused for want of room
+//   T PID FOLDER OPEN  it stores objects of the study in FOLDER, under that mark (once a study)
+//   B PID FOLDER   an object of the study in FOLDER was refused, and the disk takes no mark of it
 //   L PID          it leaves a log of objects whose files are not on the disk yet
 //   E PID 1|0      it ended: released in good order or not
 //   P SENTENCE     what a person should know
@@ -15,6 +15,7 @@
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
 #include "dicom/object-folder.h"
+#include "dicom/receiver-journal.hh"
 #include "dicom/tls-layer.hh"
 #include "dicom/data-set.h"
 
@@ -65,12 +66,6 @@ constexpr size_t max_left_logs = 20; // of associations that ended, until one sy
 constexpr off_t max_commitment = 16 << 20;        // bytes of a message
 constexpr guint report_pauses[] = {0, 2, 10, 30}; // seconds before each attempt
 
-constexpr const char *journal = ".journal";      // folder of marks, STUDY.KIND
-constexpr const char *mark_new = ".new";         // acknowledged, not read
-constexpr const char *mark_reading = ".reading"; // being read
-constexpr const char *mark_broken = ".broken";   // the last association broke off
-constexpr const char *mark_open = ".open-";      // and a process: its association goes on
-
 enum Stage : int { free_slot, pending, associated };
 
 struct Slot {
@@ -112,69 +107,6 @@ tell(int pipe, const std::string &sentence) {
 const char *
 folder_name(const char *uid) {
   return demur_object_is_uid(uid) ? uid : "unnamed";
-}
-
-std::string
-journal_of(const char *folder) {
-  return std::string(folder) + "/" + journal;
-}
-
-// The mark of a study's folder.
-std::string
-mark_of(const std::string &study, const char *kind) {
-  const size_t slash = study.rfind('/');
-  return study.substr(0, slash) + "/" + journal + study.substr(slash) + kind;
-}
-
-bool
-has_mark(const std::string &study, const char *kind) {
-  return g_access(mark_of(study, kind).c_str(), F_OK) == 0;
-}
-
-// An empty file that is there after a power cut too.
-bool
-set_mark(const std::string &study, const char *kind) {
-  g_autoptr(GError) error = nullptr;
-  return has_mark(study, kind) ||
-         demur_file_write(mark_of(study, kind).c_str(), "", 0, DEMUR_FILE_NEW, &error) ||
-         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
-}
-
-void
-clear_mark(const std::string &study, const char *kind) {
-  const std::string path = mark_of(study, kind);
-  if (g_unlink(path.c_str()) == 0)
-    demur_folder_sync(path.substr(0, path.rfind('/')).c_str());
-}
-
-// Microseconds since 1970 at which the mark was set; 0: it is not there.
-gint64
-time_of_mark(const std::string &study, const char *kind) {
-  struct stat mark;
-  return stat(mark_of(study, kind).c_str(), &mark) != 0
-             ? 0
-             : static_cast<gint64>(mark.st_mtim.tv_sec) * G_USEC_PER_SEC +
-                   mark.st_mtim.tv_nsec / 1000;
-}
-
-// Objects of the study were lost or refused now.
-bool
-set_broken(const std::string &study) {
-  return set_mark(study, mark_broken) &&
-         utimensat(AT_FDCWD, mark_of(study, mark_broken).c_str(), nullptr, 0) == 0;
-}
-
-// An association with the study ended: in good order, or it is marked as broken off first. Where the
-// disk takes no such mark the open one stays, which says as much to the next server.
-void
-close_mark(const std::string &study, const std::string &open, bool released) {
-  if (released || set_broken(study))
-    clear_mark(study, open.c_str());
-}
-
-std::string
-open_mark(pid_t process) {
-  return mark_open + std::to_string(process);
 }
 
 // --- one association, in a process of its own ---
@@ -239,6 +171,8 @@ protected:
     alarm(0);
     count(shared_.n_associations);
     begun_ = g_get_real_time();
+    g_autofree char *title = g_strstrip(g_strdup(getPeerAETitle().c_str()));
+    ae_ = title;
     acknowledged_ = true;
   }
 
@@ -302,17 +236,15 @@ private:
       say(pipe_, "L " + std::to_string(getpid()));
     demur_arrival_log_leave(g_steal_pointer(&log_));
     for (const std::string &folder : touched_) {
-      const bool whole = released_ && lacking_.count(folder) == 0;
-      // One that was open beside the one that broke off did not send again what that one lost.
-      if (whole && time_of_mark(folder, mark_broken) < begun_)
-        clear_mark(folder, mark_broken);
-      if (released_ && !whole)
-        say(pipe_, "B " + std::to_string(getpid()) + " " + folder.substr(folder.rfind('/') + 1));
-      close_mark(folder, open_mark(getpid()), whole);
+      const std::string open = demur_mark_open(getpid(), ae_);
+      // The loss before what is mended: between them the study is no whole one.
+      if (!released_)
+        (void)demur_loss_of_open(folder, open);
+      const bool whole = released_ && kept_.count(folder) > 0 && lacking_.count(folder) == 0;
+      demur_losses_mend(folder, {came_[folder], whole, ae_, begun_});
+      if (released_)
+        demur_mark_clear(folder, open.c_str());
     }
-    for (const std::string &folder : lacking_)
-      if (touched_.count(folder) == 0 && g_file_test(folder.c_str(), G_FILE_TEST_IS_DIR))
-        (void)set_broken(folder);
   }
 
   // The data set of a message about storage commitment: it comes unparsed as an object does, and is
@@ -501,9 +433,29 @@ private:
     }
     const std::string study = std::string(receiver_.folder) + "/" + folder_name(header->study_uid);
     const Uint16 status = keep_in(study, *header, bytes);
-    if (status != STATUS_Success)
-      lacking_.insert(study);
+    if (status == STATUS_Success)
+      note_kept(study, header->sop_instance_uid);
+    else
+      note_lost(study, header->sop_instance_uid);
     return status;
+  }
+
+  void note_kept(const std::string &study, const char *uid) {
+    kept_.insert(study);
+    if (demur_loss_has(study, uid))
+      came_[study].insert(uid);
+  }
+
+  void note_lost(const std::string &study, const char *uid) {
+    lacking_.insert(study);
+    came_[study].erase(uid);
+    const bool marked =
+        n_lost_++ < max_missing ? demur_loss_of_object(study, uid) : demur_loss_unnamed(study);
+    if (marked || !unmarked_.insert(study).second)
+      return;
+    say(pipe_, "B " + std::to_string(getpid()) + " " + study.substr(study.rfind('/') + 1));
+    if (touched_.count(study) > 0)
+      (void)demur_open_unname(study, demur_mark_open(getpid(), ae_));
   }
 
   Uint16 keep_in(const std::string &study, const DemurHeader &header, GBytes *bytes) {
@@ -515,13 +467,15 @@ private:
       if (!demur_folder_make(study.c_str(), &cause))
         return out_of_room(uid, cause->message);
       // Whatever ends this process, the study is told to be a part.
-      if (!set_mark(study, open_mark(getpid()).c_str()))
+      const std::string open = demur_mark_open(getpid(), ae_);
+      if (!demur_mark_set(study, open.c_str()))
         return out_of_room(uid, "the journal can't be written");
       touched_.insert(study);
-      say(pipe_, "T " + std::to_string(getpid()) + " " + folder_name(header.study_uid));
+      say(pipe_,
+          "T " + std::to_string(getpid()) + " " + folder_name(header.study_uid) + " " + open);
     }
     // Before the object: one that is there and told by no mark would never be read.
-    if (!set_mark(study, mark_new))
+    if (!demur_mark_set(study, demur_mark_new))
       return out_of_room(uid, "the journal can't be written");
     const std::string series =
         std::string(folder_name(header.study_uid)) + "/" + folder_name(header.series_uid);
@@ -568,12 +522,16 @@ private:
   Shared &shared_;
   Slot &slot_;
   const int pipe_;
-  std::set<std::string> touched_; // study folders of this association
-  std::set<std::string> lacking_; // .. of which objects were refused
+  std::set<std::string> touched_;            // study folders of this association
+  std::set<std::string> kept_;               // .. of which objects were kept
+  std::set<std::string> lacking_, unmarked_; // .. were refused; .. and the disk takes no mark of it
+  std::map<std::string, std::set<std::string>> came_; // UIDs that were lost before, by study folder
   guint n_put_ = 0;
+  size_t n_lost_ = 0;
   DemurArrivalLog *log_ = nullptr;
   std::vector<CommitmentMessage> reports_; // to be told when this association has ended
   std::string asker_;                      // AE title of who asked
+  std::string ae_;                         // calling AE title
   gint64 begun_ = 0;                       // microseconds since 1970
   bool acknowledged_ = false, released_ = false, closed_ = false, ended_ = false;
 };
@@ -706,9 +664,9 @@ private:
 // --- the caller's side ---
 
 struct Study {
-  std::set<pid_t> open;    // associations that stored objects of it
-  std::set<pid_t> lacking; // .. of which some were refused
+  std::map<pid_t, std::string> open; // associations that store objects of it, and their marks
   bool broken = false, waits = false;
+  bool lost = false;     // more than the disk took marks of
   bool unmarked = false; // complete, and the disk took no mark that it is being read
   gint64 quiet_since = 0;
 };
@@ -722,24 +680,18 @@ public:
   // What an earlier server acknowledged and did not read.
   void recall() {
     recover(0);
+    for (const std::string &folder : demur_losses_recall(receiver_.folder))
+      studies_[folder].lost = true;
     const char *name;
-    g_autoptr(GDir) open = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
-    while (open != nullptr && (name = g_dir_read_name(open)) != nullptr) {
-      const char *mark = std::strstr(name, mark_open);
-      if (mark == nullptr)
-        continue;
-      const std::string folder = std::string(receiver_.folder) + "/" + std::string(name, mark);
-      close_mark(folder, mark, false);
-    }
-    g_autoptr(GDir) dir = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
+    g_autoptr(GDir) dir = g_dir_open(demur_journal_of(receiver_.folder).c_str(), 0, nullptr);
     while (dir != nullptr && (name = g_dir_read_name(dir)) != nullptr) {
-      if (!g_str_has_suffix(name, mark_new) && !g_str_has_suffix(name, mark_reading))
+      if (!g_str_has_suffix(name, demur_mark_new) && !g_str_has_suffix(name, demur_mark_reading))
         continue;
       const std::string folder =
           std::string(receiver_.folder) + "/" + std::string(name, std::strrchr(name, '.'));
       Study &study = studies_[folder];
       study.waits = true;
-      study.broken = has_mark(folder, mark_broken);
+      study.broken = study.lost || demur_mark_has(folder, demur_mark_broken);
       study.quiet_since = g_get_monotonic_time();
     }
   }
@@ -841,13 +793,16 @@ private:
       left_logs_.push_back(pid);
       return;
     }
+    // "FOLDER OPEN" or "FOLDER" of a study: made of its UID, it holds no space.
+    const std::string words = *rest == ' ' ? rest + 1 : "";
+    const size_t space = words.find(' ');
+    const std::string of_study = std::string(receiver_.folder) + "/" + words.substr(0, space);
     if (line[0] == 'T') {
-      // The folder's own name may hold a line break; a study's, made of its UID, doesn't.
-      studies_[std::string(receiver_.folder) + "/" + (rest + 1)].open.insert(pid);
+      studies_[of_study].open[pid] = words.substr(space + 1);
       return;
     }
     if (line[0] == 'B') {
-      studies_[std::string(receiver_.folder) + "/" + (rest + 1)].lacking.insert(pid);
+      studies_[of_study].lost = true;
       return;
     }
     const bool released = std::strcmp(rest, " 1") == 0;
@@ -855,15 +810,17 @@ private:
     if (!released)
       recover(pid);
     for (auto &[folder, study] : studies_) {
-      if (study.open.erase(pid) == 0)
+      const auto at = study.open.find(pid);
+      if (at == study.open.end())
         continue;
+      const std::string open = at->second;
+      study.open.erase(at);
       touched = true;
       study.waits = true;
-      study.broken = study.lacking.erase(pid) > 0 || !released || has_mark(folder, mark_broken);
+      if (!released && demur_mark_has(folder, open.c_str())) // it was killed
+        study.lost = !demur_loss_of_open(folder, open) || study.lost;
+      study.broken = study.lost || demur_mark_has(folder, demur_mark_broken);
       study.quiet_since = g_get_monotonic_time();
-      if (released || !has_mark(folder, open_mark(pid).c_str()))
-        continue;
-      close_mark(folder, open_mark(pid), false); // it was killed
     }
     if (!touched || released)
       return;
@@ -888,7 +845,9 @@ private:
     const gint64 now = g_get_monotonic_time();
     std::vector<const char *> folders;
     for (auto &[folder, study] : studies_) {
-      study.broken = study.broken || has_mark(folder, mark_broken);
+      if (study.lost) // the disk may take it now
+        study.lost = !demur_loss_unnamed(folder);
+      study.broken = study.broken || study.lost || demur_mark_has(folder, demur_mark_broken);
       if (study.waits && study.open.empty() && now - study.quiet_since >= quiet_needed(study))
         folders.push_back(folder.c_str());
     }
@@ -898,12 +857,13 @@ private:
     // no mark the study keeps the one it has, and is told later.
     std::vector<const char *> marked;
     for (const char *folder : folders) {
-      if (!set_mark(folder, mark_reading)) {
-        put_off(studies_[folder]);
+      Study &study = studies_[folder];
+      if (study.lost || !demur_mark_set(folder, demur_mark_reading)) {
+        put_off(study);
         continue;
       }
-      studies_[folder].unmarked = false;
-      clear_mark(folder, mark_new);
+      study.unmarked = false;
+      demur_mark_clear(folder, demur_mark_new);
       marked.push_back(folder);
     }
     folders = marked;
@@ -917,7 +877,7 @@ private:
         studies_[folder].quiet_since = g_get_monotonic_time();
         continue;
       }
-      clear_mark(folder, mark_reading);
+      demur_mark_clear(folder, demur_mark_reading);
       studies_[folder].waits = false;
       if (studies_[folder].open.empty())
         studies_.erase(folder);
@@ -1000,7 +960,7 @@ serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
 gboolean
 receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress,
         GError **error) {
-  if (!demur_folder_make(journal_of(receiver.folder).c_str(), error))
+  if (!demur_folder_make(demur_journal_of(receiver.folder).c_str(), error))
     return FALSE;
   void *memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -1022,13 +982,13 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
 
 gboolean
 demur_receiver_is_broken(const char *folder, const char *study) {
-  return has_mark(std::string(folder) + "/" + study, mark_broken);
+  return demur_mark_has(std::string(folder) + "/" + study, demur_mark_broken);
 }
 
 gboolean
 demur_receiver_is_arriving(const char *folder, const char *study) {
   const std::string path = std::string(folder) + "/" + study;
-  return has_mark(path, mark_new) || has_mark(path, mark_reading);
+  return demur_mark_has(path, demur_mark_new) || demur_mark_has(path, demur_mark_reading);
 }
 
 gboolean

@@ -8,11 +8,11 @@
  * room the peer is told so (A700) and its association goes on. Files lie at
  * FOLDER/STUDY/SERIES/INSTANCE.dcm.
  *
- * The journal lies beside them. FOLDER/.journal/STUDY.new is there before the first object of a
- * study is acknowledged, and until the study was read; STUDY.open-PROCESS while an association
- * with it goes on; STUDY.broken where the last one broke off, or was open when the server ended. So
- * a study that was acknowledged and not read is read by the next server on the folder, whatever
- * ended this one. */
+ * The journal lies beside them (FOLDER/.journal, receiver-journal.hh). A study that was acknowledged
+ * and not read is read by the next server on the folder, whatever ended this one. What a study lacks
+ * is named: each object that was refused, until it came; an association that broke off, or was open
+ * when the server ended, by its calling AE title, until one of the same title that began later sent
+ * objects of the study, had none refused and was released. Until then the study may be a part. */
 #pragma once
 
 #include <glib.h>
@@ -41,16 +41,17 @@ typedef struct {
   const DemurTls *tls;          /* NULL: not encrypted */
   guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
   guint settle_seconds;  /* of quiet of a study before it is told */
-  guint give_up_seconds; /* .. of one whose association broke off: it may be a part; 0: never, it
-                          * waits until it is sent again */
+  guint give_up_seconds; /* .. of one that may be a part; 0: never, it waits until what was lost
+                          * came */
   guint reserve_mb; /* MiB of the disk that are left free: an object for which that is not so is
                      * refused as where there is no room */
   guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
   /* Called once the port is open. May be NULL. */
   void (*listening)(gpointer data);
   /* Called with the folders of studies that changed and are complete (NULL-terminated): no
-   * association with them is open, the last one was released in good order, and nothing came for
-   * settle_seconds. Associations go on meanwhile. */
+   * association with them is open, they lack nothing that was lost, and nothing came for
+   * settle_seconds; or they may be a part, and nothing came for give_up_seconds. Associations go on
+   * meanwhile. */
   DemurSettled (*settled)(const char *const *folders, gpointer data);
   /* A refusal, a broken association, a damaged object: one sentence. May be NULL. */
   void (*problem)(const char *sentence, gpointer data);
@@ -62,8 +63,7 @@ typedef struct {
   size_t n_received, n_rejected, n_known; /* known: the same object again */
   size_t n_missing; /* of the rejected: could not be kept here, and were not sent again since */
   size_t
-      n_unread; /* studies that are kept and wait: their association broke off and they were not sent
-                     * again, or the journal takes no mark */
+      n_unread; /* studies that are kept and wait: they may be a part, or the journal takes no mark */
 } DemurReceived;
 
 /* Serves until settled ends it or progress is cancelled, both of which are a good end; associations
@@ -74,7 +74,8 @@ gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *rec
                                const DemurProgress *progress,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether the last association with the study in FOLDER/STUDY broke off. */
+/* Whether the study in FOLDER/STUDY may be a part: objects of it were refused, or lost by an
+ * association that broke off, and did not come since. */
 gboolean demur_receiver_is_broken(const char *folder, const char *study);
 
 /* Whether objects of the study came, or are coming, that were not read yet. */

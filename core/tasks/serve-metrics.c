@@ -17,7 +17,8 @@ demur_serve_metrics_text(const DemurServeStatus *status) {
   } gauges[] = {
       {"demur_serve_running", "whether the service runs", status->running},
       {"demur_serve_arriving", "studies that have not come whole", status->n_arriving},
-      {"demur_serve_broken", "of them, whose association broke off", status->n_broken},
+      {"demur_serve_broken", "of them, that may be a part: broken off, or objects refused",
+       status->n_broken},
       {"demur_serve_queue", "studies on their way", status->n_queue},
       {"demur_serve_answering", "of them, whose answers are being delivered",
        status->n_step[DEMUR_SERVE_ANSWER]},

@@ -146,8 +146,9 @@ decide_part(const DemurServeConfig *config, DemurServeStudy *study, const char *
   return study->part;
 }
 
-static const char broke_off[] = "its association broke off and it was not sent again: what came "
-                                "may be a part";
+static const char broke_off[] =
+    "its association broke off, or objects of it were refused, and what "
+    "was lost was not sent again: what came may be a part";
 
 /* Where nobody else says: images may say how many their acquisition has, then quiet is all there
  * is. */
@@ -359,7 +360,7 @@ write_objects(DemurTask *task, const DemurServeConfig *config, const DemurServeS
           ? g_strdup_printf("The verdict is of a part of the study: %u of %u objects",
                             study->n_objects, study->n_expected)
           : g_strdup_printf("The verdict may be of a part of the study: %u objects, whose "
-                            "association broke off",
+                            "association broke off or had objects refused",
                             study->n_objects);
   if (wanted & DEMUR_ANSWER_REPORT) {
     const DemurReportParams params = {.remark = remark};

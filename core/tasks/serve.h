@@ -39,7 +39,7 @@ gboolean demur_task_serve_again(const DemurServeConfig *config, const char *stud
 /* A study that has not come whole. */
 typedef struct {
   char *study;
-  gboolean broken; /* its last association broke off: it waits until it is sent again */
+  gboolean broken; /* it may be a part: it waits until what was lost came */
   gint64 since;    /* seconds since 1970 */
 } DemurArriving;
 

@@ -47,6 +47,7 @@ READERS = {
     "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",
     "dicom/zip.c": "archives: regular ones, without waiting, bounded entry by entry",
     "dicom/receiver.cc": "what it has itself written",
+    "dicom/receiver-journal.cc": "a folder, to lock it",
     "dicom/network.cc": "what elements.h has looked at before",
 }
 PARSERS = {"core/base/json-reader.c": "the one way"}

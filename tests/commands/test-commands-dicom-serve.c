@@ -115,6 +115,11 @@ test_a_study_cut_off_by_a_kill_is_no_whole_one(void) {
   g_thread_join(thread);
   g_assert_cmpuint(n_archived(service->folder, 9), <, N_LONG);
   service_start(service);
+  /* Another sender has some of it too: that is not what the killed service lost. */
+  DemurPeer other = sender.peer;
+  other.calling = "OTHER";
+  char *some[] = {paths[0], paths[1], NULL};
+  g_assert_cmpuint(send_some(&other, some), ==, 2);
   /* Another study goes all its way meanwhile. */
   send_study(service, 10, 0, N_SERVE_SLICES);
   for (int i = 0; i < PATIENCE_SECONDS * 10; i++) {

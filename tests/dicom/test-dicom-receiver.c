@@ -427,6 +427,184 @@ test_a_good_end_beside_a_broken_one_makes_no_whole_study(void) {
   fixture_server_free(server);
 }
 
+/* n of the paths from one on, by the association of one title, released in good order. */
+static guint
+send_as(const FixtureServer *server, const char *ae, char **paths, guint n) {
+  DemurPeer peer = fixture_peer(server);
+  peer.calling = ae;
+  g_autofree char **some = g_new0(char *, n + 1);
+  memcpy(some, paths, n * sizeof *some);
+  g_autoptr(DemurSending) sending = send_all(&peer, some);
+  return (guint)sending->n_sent;
+}
+
+/* An image of another study. */
+static char *
+write_other_study(const FixturePlace *place) {
+  FixtureImage image = fixture_image(1, 0);
+  image.study_uid = "1.2.9";
+  image.series_uid = image.uid_root = "1.2.9.1";
+  fixture_save(&image, place->folder, "other.dcm");
+  return g_build_filename(place->folder, "other.dcm", NULL);
+}
+
+/* A peer sends the first half, and is gone. */
+static void
+break_off(FixtureServer *server, const char *ae, char **paths) {
+  DemurPeer peer = fixture_peer(server);
+  peer.calling = ae;
+  const guint n_problems = server->problems->len;
+  const pid_t child = fork();
+  if (child == 0) {
+    const DemurProgress progress = {go_away, NULL, NULL};
+    g_autoptr(DemurSending) sending =
+        demur_network_send(&peer, (const char *const *)paths, &progress, NULL);
+    _exit(0);
+  }
+  g_assert_cmpint(waitpid(child, NULL, 0), ==, child);
+  fixture_wait(server, server->problems, n_problems + 1);
+}
+
+static guint
+n_settled(FixtureServer *server, const char *study) {
+  guint n = 0;
+  g_mutex_lock(&server->mutex);
+  for (guint i = 0; i < server->settled->len; i++)
+    n += g_str_has_suffix(server->settled->pdata[i], study) ? 1 : 0;
+  g_mutex_unlock(&server->mutex);
+  return n;
+}
+
+/* Ends a server that never told the study, and starts one on the same folder. */
+static FixtureServer *
+restart(FixtureServer *server, const char *folder) {
+  fixture_server_stop(server);
+  g_assert_cmpuint(n_settled(server, "/1.2.3"), ==, 0);
+  g_assert_true(demur_receiver_is_broken(folder, "1.2.3"));
+  fixture_server_free(server);
+  return fixture_server_new(folder, NULL, NULL);
+}
+
+/* The study is told once, and of no loss is a mark left. */
+static void
+assert_whole(FixtureServer *server, const char *folder) {
+  g_assert_false(demur_receiver_is_broken(folder, "1.2.3"));
+  for (guint n = 1; n_settled(server, "/1.2.3") == 0; n++) /* behind other studies */
+    fixture_wait(server, server->settled, n);
+  fixture_server_stop(server);
+  g_assert_cmpuint(n_settled(server, "/1.2.3"), ==, 1);
+  g_assert_cmpuint(server->received.n_unread, ==, 0);
+  fixture_server_free(server);
+  g_autofree char *journal = g_build_filename(folder, ".journal", NULL);
+  g_autoptr(GDir) dir = g_dir_open(journal, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(dir)) != NULL;)
+    g_assert_false(g_str_has_prefix(name, "1.2.3."));
+}
+
+/* What a broken association lost is not made good by another title's, by another study's, or by a
+ * restart, but by the same title's that brings the study. The title is one that no file may be named
+ * by. */
+static void
+test_what_broke_off_waits_for_who_broke_off(void) {
+  enum { N_IMAGES = 12 };
+  static const char ae[] = "CT/1.new %";
+  g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+  g_autofree char *other = write_other_study(place);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  break_off(server, ae, place->paths);
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths, 1), ==, 1);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  g_assert_cmpuint(send_as(server, ae, &other, 1), ==, 1);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  g_assert_false(demur_receiver_is_broken(place->out, "1.2.9"));
+  server = restart(server, place->out);
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths, N_IMAGES), ==, N_IMAGES);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  break_off(server, "OTHER", place->paths); /* two titles lost something */
+  g_assert_cmpuint(send_as(server, ae, place->paths, N_IMAGES), ==, N_IMAGES);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  server = restart(server, place->out);
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths, N_IMAGES), ==, N_IMAGES);
+  assert_whole(server, place->out);
+}
+
+/* A server that refuses every object for want of room. */
+static FixtureServer *
+full_server(const char *folder) {
+  FixtureServer *server = fixture_server_make(folder, NULL, NULL);
+  server->receiver.reserve_mb = G_MAXUINT;
+  return fixture_server_start(server);
+}
+
+/* Objects that were refused are lost until they came, all of them, from whichever title: before the
+ * first of the study was kept, and behind a restart. */
+static void
+test_what_was_refused_waits_for_itself(void) {
+  enum { N_IMAGES = 22, N_FIRST = 11 };
+  g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+  g_autofree char *other = write_other_study(place);
+  FixtureServer *server = full_server(place->out);
+  g_assert_cmpuint(send_as(server, "TESTER", place->paths + N_FIRST, N_IMAGES - N_FIRST), ==, 0);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  server = restart(server, place->out);
+  g_assert_cmpuint(send_as(server, "TESTER", place->paths, N_FIRST), ==, N_FIRST);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  g_assert_cmpuint(send_as(server, "TESTER", &other, 1), ==, 1);
+  g_assert_cmpuint(send_as(server, "TESTER", place->paths, N_FIRST), ==, N_FIRST); /* known */
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths + N_FIRST, 1), ==, 1);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  fixture_server_stop(server);
+  g_assert_cmpuint(n_settled(server, "/1.2.3"), ==, 0);
+  fixture_server_free(server);
+
+  /* Lost again though it came: kept is what came last. */
+  server = full_server(place->out);
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths + N_FIRST, 1), ==, 0);
+  server = restart(server, place->out);
+  g_assert_cmpuint(send_as(server, "OTHER", place->paths + N_FIRST + 1, N_IMAGES - N_FIRST - 1), ==,
+                   N_IMAGES - N_FIRST - 1);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  g_assert_cmpuint(send_as(server, "THIRD", place->paths + N_FIRST, 1), ==, 1);
+  assert_whole(server, place->out);
+}
+
+/* What a server left that was killed while a study came, and what one left that named no losses. */
+static void
+test_losses_of_an_earlier_server_are_recalled(void) {
+  static const struct {
+    const char *marks[3];
+    gboolean mended; /* by all of the study from TESTER */
+  } rows[] = {
+      {{"1.2.3.new", "1.2.3.open-7-TESTER"}, TRUE},
+      {{"1.2.3.new", "1.2.3.open-7-OTHER"}, FALSE},
+      {{"1.2.3.new", "1.2.3.open-7"}, FALSE},
+      {{"1.2.3.new", "1.2.3.broken"}, FALSE},
+      {{"1.2.3.new", "1.2.3.lost-by-TESTER"}, TRUE}, /* killed before it was said to be a part */
+      {{"1.2.3.reading", "1.2.3.lost-object-1.2.3.4.1", "1.2.3.lost-object-9"}, FALSE},
+  };
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    enum { N_IMAGES = 3 };
+    g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+    g_autofree char *journal = g_build_filename(place->out, ".journal", NULL);
+    g_assert_true(demur_folder_make(journal, NULL));
+    for (gsize m = 0; m < G_N_ELEMENTS(rows[r].marks) && rows[r].marks[m] != NULL; m++) {
+      g_autofree char *path = g_build_filename(journal, rows[r].marks[m], NULL);
+      g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    }
+    FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+    g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+    g_assert_cmpuint(send_as(server, "TESTER", place->paths, N_IMAGES), ==, N_IMAGES);
+    if (rows[r].mended) {
+      assert_whole(server, place->out);
+      continue;
+    }
+    server = restart(server, place->out); /* and it stays so */
+    fixture_server_stop(server);
+    g_assert_cmpuint(server->received.n_unread, ==, 1);
+    fixture_server_free(server);
+  }
+}
+
 static guint
 count_logs(const char *folder) {
   g_autofree char *journal = g_build_filename(folder, ".journal", NULL);
@@ -502,6 +680,8 @@ test_a_full_disk_is_told_to_the_peer(void) {
   g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, 400);
   g_assert_nonnull(strstr(sending->problems->pdata[0], "0xA700"));
   g_assert_cmpint(mount("demur-test", place->out, "tmpfs", MS_REMOUNT, "size=64m"), ==, 0);
+  g_assert_cmpuint(send_as(server, "TESTER", place->paths, 1), ==, 1); /* not what was refused */
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
   g_autoptr(DemurSending) again = send_all(&peer, place->paths);
   g_assert_cmpuint(again->n_sent, ==, 400);
   fixture_wait(server, server->settled, 1);
@@ -510,6 +690,35 @@ test_a_full_disk_is_told_to_the_peer(void) {
   g_assert_cmpuint(server->received.n_received, ==, 400);
   g_autoptr(DemurImport) import = fixture_import_folder(server->settled->pdata[0]);
   g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, 400);
+  fixture_server_free(server);
+  g_assert_cmpint(umount(place->out), ==, 0);
+}
+
+/* A disk that takes no name of what was refused: the study is a part, also when the server was ended
+ * before there was room, and even when all seems to come. */
+static void
+test_losses_without_a_name_stay(void) {
+  enum { N_IMAGES = 60 };
+  g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+  g_mkdir(place->out, 0700);
+  if (mount("demur-test", place->out, "tmpfs", 0, "size=64m,nr_inodes=40") != 0) {
+    g_test_skip("a small file system can't be mounted here");
+    return;
+  }
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  const guint n = send_as(server, "TESTER", place->paths, N_IMAGES);
+  g_assert_cmpuint(n, >, 0);
+  g_assert_cmpuint(n, <, N_IMAGES);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->settled->len, ==, 0);
+  g_assert_cmpuint(server->received.n_unread, ==, 1);
+  fixture_server_free(server);
+  g_assert_cmpint(mount("demur-test", place->out, "tmpfs", MS_REMOUNT, "nr_inodes=10000"), ==, 0);
+  server = fixture_server_new(place->out, NULL, NULL);
+  g_assert_cmpuint(send_as(server, "TESTER", place->paths, N_IMAGES), ==, N_IMAGES);
+  server = restart(server, place->out);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_unread, ==, 1);
   fixture_server_free(server);
   g_assert_cmpint(umount(place->out), ==, 0);
 }
@@ -533,11 +742,18 @@ main(int argc, char **argv) {
                   test_the_same_object_from_another_ae_is_known);
   g_test_add_func("/dicom/receiver/a-good-end-beside-a-broken-one-makes-no-whole-study",
                   test_a_good_end_beside_a_broken_one_makes_no_whole_study);
+  g_test_add_func("/dicom/receiver/what-broke-off-waits-for-who-broke-off",
+                  test_what_broke_off_waits_for_who_broke_off);
+  g_test_add_func("/dicom/receiver/what-was-refused-waits-for-itself",
+                  test_what_was_refused_waits_for_itself);
+  g_test_add_func("/dicom/receiver/losses-of-an-earlier-server-are-recalled",
+                  test_losses_of_an_earlier_server_are_recalled);
   g_test_add_func("/dicom/receiver/logs-of-ended-associations-are-removed",
                   test_logs_of_ended_associations_are_removed);
   g_test_add_func("/dicom/receiver/no-acknowledgement-is-kept-back",
                   test_no_acknowledgement_is_kept_back);
   g_test_add_func("/dicom/receiver/a-full-disk-is-told-to-the-peer",
                   test_a_full_disk_is_told_to_the_peer);
+  g_test_add_func("/dicom/receiver/losses-without-a-name-stay", test_losses_without_a_name_stay);
   return g_test_run();
 }
