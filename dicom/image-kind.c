@@ -16,6 +16,13 @@ image_type_has(const DemurHeader *header, const char *word) {
   return FALSE;
 }
 
+/* Makers put words of their own before it: "GSI SCREEN SAVE". word: capitals. */
+static gboolean
+image_type_contains(const DemurHeader *header, const char *word) {
+  g_autofree char *type = g_ascii_strup(header->image_type != NULL ? header->image_type : "", -1);
+  return strstr(type, word) != NULL;
+}
+
 gboolean
 demur_modality_is_ct(const char *modality) {
   return g_strcmp0(modality, "CT") == 0;
@@ -40,7 +47,7 @@ demur_image_is_derived(const DemurHeader *header) {
 gboolean
 demur_image_is_secondary(const DemurHeader *header) {
   return demur_sop_class_find(header->sop_class_uid) == DEMUR_SOP_SECONDARY_CAPTURE ||
-         image_type_has(header, "SCREEN SAVE");
+         image_type_contains(header, "SCREEN SAVE");
 }
 
 GError *

@@ -332,12 +332,13 @@ update_reason_width(DemurWorklistPage *page) {
       left -= gtk_column_view_column_get_fixed_width(column);
   }
   const int least = scaled(page, REASON_LEAST);
-  if (page->fold > 0 && left < least) {
+  const gboolean gives = page->fold > 0 && left < least;
+  gtk_column_view_column_set_title(page->scanner_column,
+                                   gives ? _("Scanner") : _("Scanner · kernel"));
+  if (gives) {
     const int scanner = gtk_column_view_column_get_fixed_width(page->scanner_column),
               given = CLAMP(least - left, 0, scanner - scaled(page, SCANNER_LEAST));
-    gtk_column_view_column_set_title(page->scanner_column, _("Scanner · kernel"));
     gtk_column_view_column_set_fixed_width(page->scanner_column, scanner - given);
-    gtk_column_view_column_set_title(page->scanner_column, _("Scanner"));
   }
   gtk_column_view_column_set_fixed_width(page->reason_column,
                                          page->fold > 0 ? MAX(left, least) : -1);

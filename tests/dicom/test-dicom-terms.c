@@ -116,6 +116,24 @@ what_is_received_is_read_without_loss_first(void) {
   g_assert_cmpstr(syntaxes[0].uid, ==, "1.2.840.10008.1.2.1"); /* explicit, little endian */
 }
 
+static void
+pictures_of_a_screen_are_no_images(void) {
+  static const struct {
+    const char *image_type;
+    gboolean secondary;
+  } rows[] = {{"DERIVED\\SECONDARY\\SCREEN SAVE", TRUE},
+              {"DERIVED\\SECONDARY\\GSI Screen Save", TRUE},
+              {"SCREEN SAVES", TRUE},
+              {"DERIVED\\SECONDARY\\AXIAL", FALSE},
+              {"ORIGINAL\\PRIMARY\\AXIAL\\SCREEN", FALSE},
+              {NULL, FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const DemurHeader header = {.sop_class_uid = (char *)DEMUR_SOP_CT_IMAGE_UID,
+                                .image_type = (char *)rows[i].image_type};
+    g_assert_cmpint(demur_image_is_secondary(&header), ==, rows[i].secondary);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -124,6 +142,7 @@ main(int argc, char **argv) {
                   a_value_without_a_known_representation_is_read_by_the_standard);
   g_test_add_func("/terms/sop-classes", sop_classes_are_told_apart);
   g_test_add_func("/terms/only-a-ct", only_a_ct_lacks_its_image);
+  g_test_add_func("/terms/screens", pictures_of_a_screen_are_no_images);
   g_test_add_func("/terms/received", what_is_received_is_read_without_loss_first);
   return g_test_run();
 }
