@@ -324,11 +324,13 @@ write_horizons(DemurContext *context, const DemurHorizons *horizons,
 }
 
 static gboolean
-keep(DemurContext *context, const char *selector, const char *reveal, DemurAssessment *assessment,
+keep(DemurContext *context, const char *reveal, DemurAssessment *assessments, size_t n,
      GError **error) {
-  return demur_assessment_save(&context->task, assessment, error) &&
-         (reveal == NULL || demur_history_add_reveal(&context->task, selector, reveal,
-                                                     assessment->verdicts->len, error));
+  gboolean ok = demur_assessments_save(&context->task, assessments, n, error);
+  for (size_t i = 0; ok && reveal != NULL && i < n; i++)
+    ok = demur_history_add_reveal(&context->task, assessments[i].selector_name, reveal,
+                                  assessments[i].verdicts->len, error);
+  return ok;
 }
 
 static gboolean
@@ -340,8 +342,7 @@ assess_horizons(DemurContext *context, const DemurAssessParams *options, const c
     names[h] = demur_horizon_selector(options->selector, horizons->years[h]);
   gboolean ok = demur_task_assess_horizons(&context->task, options, (const char *const *)names,
                                            horizons->n, assessments, error);
-  for (size_t h = 0; ok && h < horizons->n; h++)
-    ok = keep(context, names[h], reveal, &assessments[h], error);
+  ok = ok && keep(context, reveal, assessments, horizons->n, error);
   if (ok && context->json)
     write_horizons(context, horizons, assessments, reveal != NULL);
   else if (ok)
@@ -360,6 +361,9 @@ undo(DemurContext *context, const char *reason, GError **error) {
   if (last == NULL || !demur_task_assess_undo(&context->task, last->batch, reason, error))
     return FALSE;
   if (!context->json) {
+    for (guint i = 0; i < last->selectors->len; i++)
+      g_print("Taken back with it: what %s said of the same scans.\n",
+              (char *)last->selectors->pdata[i]);
     g_print("The assessment of %s by selector %s was taken back: of its %zu verdict%s, %zu scan%s "
             "have their earlier one again, %zu have none.\n",
             last->created, last->selector, last->n_verdicts, demur_cli_s(last->n_verdicts),
@@ -374,6 +378,10 @@ undo(DemurContext *context, const char *reason, GError **error) {
   demur_json_string(json, "created", last->created);
   demur_json_int(json, "n_verdicts", (gint64)last->n_verdicts);
   demur_json_int(json, "n_earlier", (gint64)last->n_earlier);
+  demur_json_begin_array(json, "with");
+  for (guint i = 0; i < last->selectors->len; i++)
+    demur_json_string(json, NULL, last->selectors->pdata[i]);
+  demur_json_end_array(json);
   demur_json_end_object(json);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
@@ -435,7 +443,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return assess_horizons(context, &options, reveal, &years, error);
   g_auto(DemurAssessment) assessment = {0};
   if (!demur_task_assess(&context->task, &options, &assessment, error) ||
-      !keep(context, options.selector, reveal, &assessment, error))
+      !keep(context, reveal, &assessment, 1, error))
     return FALSE;
   print_result(context, &assessment, reveal != NULL);
   return TRUE;

@@ -5,14 +5,12 @@
 
 #include "base/sha256.h"
 #include "cohort/cohort.h" /* DEMUR_N_YEARS */
-#include "selector/coverage.h"
 #include "store/connection.h"
 
 typedef struct {
   char *digest;         /* of the document */
   char *in_use;         /* of the threshold in use; NULL: not tuned */
   char *family;         /* name and model of its family; NULL: none */
-  gboolean across;      /* of a family: its threshold in use looks at risk intervals */
   double horizon_years; /* of the risks that it reads; 0: not recorded */
   char *model;          /* whose scores it reads */
 } Selector;
@@ -108,8 +106,6 @@ take_threshold(DemurBindings *b, sqlite3_stmt *row) {
     return;
   g_free(selector->in_use);
   selector->in_use = g_strdup(digest);
-  selector->across = selector->family != NULL &&
-                     demur_tuning_read_hold_back((const char *)sqlite3_column_text(row, 2)) > 0.0;
 }
 
 static void
@@ -166,8 +162,7 @@ join_families(DemurBindings *b) {
     const char *before = g_hash_table_lookup(joined, selector->family);
     g_autoptr(GString) text = g_string_new(before);
     g_string_append_printf(text, "%s\n%s\n", (char *)name->data, selector->in_use);
-    if (selector->across)
-      add_audits(b, name->data, text);
+    add_audits(b, name->data, text); /* each changes what that selector refuses */
     g_hash_table_insert(joined, selector->family, g_strdup(text->str));
   }
   for (const GList *name = names; name != NULL; name = name->next) {
@@ -195,7 +190,7 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
           "SELECT name, digest, horizon_years, model, family || char(10) || model FROM selector",
           NULL, take_selector, b, error) &&
       each_row(workspace,
-               "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence), t.guarantee"
+               "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence)"
                " FROM threshold t"
                " JOIN selector s ON s.id = t.selector_id ORDER BY t.sequence",
                NULL, take_threshold, b, error) &&

@@ -10,7 +10,7 @@
  * Places are looked at once a DemurBindings, and only of verdicts that else hold.
  *
  * A selector of a family (store/selectors.h) holds back what another of it does: its threshold in
- * use is then that of all of them, and of the audits where one holds back across a risk's interval.
+ * use is then that of all of them, with the site audits of each, which change what it refuses.
  *
  * Each arrow is a digest: of a row that was made anew with the same values too, since the number of
  * its event is in it. A verdict without them (of an older program) is bound by names only and never

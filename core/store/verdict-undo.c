@@ -13,7 +13,44 @@ demur_last_assessment_free(DemurLastAssessment *last) {
   g_free(last->selector);
   g_free(last->created);
   g_free(last->cohort);
+  g_clear_pointer(&last->with, g_array_unref);
+  g_clear_pointer(&last->selectors, g_ptr_array_unref);
   g_free(last);
+}
+
+/* A family's batches of one moment have one digest of what is in use, and each selector once. */
+static gboolean
+find_with(DemurWorkspace *workspace, DemurLastAssessment *last, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT b.id, b.selector, (SELECT count(*) FROM verdict v WHERE v.batch_id = b.id),"
+      " (SELECT count(*) FROM verdict v WHERE v.batch_id = b.id AND EXISTS"
+      "  (SELECT 1 FROM review r WHERE r.verdict_id = v.id))"
+      " FROM verdict_batch b JOIN verdict_batch l ON l.id = ? WHERE b.id < l.id"
+      " AND b.created = l.created AND b.cohort IS l.cohort AND b.in_use_digest = l.in_use_digest"
+      " AND b.id NOT IN (SELECT batch_id FROM verdict_undo) ORDER BY b.id DESC",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, last->batch);
+  last->with = g_array_new(FALSE, FALSE, sizeof(gint64));
+  last->selectors = g_ptr_array_new_with_free_func(g_free);
+  gboolean row, ok;
+  while (
+      (ok = demur_store_step(workspace, statement, &row, "finding the last assessment", error)) &&
+      row) {
+    const gint64 batch = sqlite3_column_int64(statement, 0);
+    g_autofree char *selector = demur_store_text(statement, 1);
+    if (g_str_equal(selector, last->selector) ||
+        g_ptr_array_find_with_equal_func(last->selectors, selector, g_str_equal, NULL))
+      break;
+    g_array_append_val(last->with, batch);
+    g_ptr_array_add(last->selectors, g_steal_pointer(&selector));
+    last->n_all += (gsize)sqlite3_column_int64(statement, 2);
+    last->n_reviewed += (gsize)sqlite3_column_int64(statement, 3);
+  }
+  sqlite3_reset(statement);
+  return ok;
 }
 
 gboolean
@@ -44,13 +81,17 @@ demur_verdicts_last(DemurWorkspace *workspace, DemurLastAssessment **last, GErro
   (*last)->n_verdicts = (gsize)sqlite3_column_int64(statement, 4);
   (*last)->n_earlier = (gsize)sqlite3_column_int64(statement, 5);
   (*last)->n_reviewed = (gsize)sqlite3_column_int64(statement, 6);
+  (*last)->n_all = (*last)->n_verdicts;
   sqlite3_reset(statement);
-  return TRUE;
+  if (find_with(workspace, *last, error))
+    return TRUE;
+  g_clear_pointer(last, demur_last_assessment_free);
+  return FALSE;
 }
 
-/* Whether it may be taken back, in the open transaction. */
+/* Whether it may be taken back, in the open transaction; *found: owned, what is. */
 static gboolean
-check(DemurWorkspace *workspace, gint64 batch, GError **error) {
+check(DemurWorkspace *workspace, gint64 batch, DemurLastAssessment **found, GError **error) {
   g_autoptr(DemurLastAssessment) last = NULL;
   if (!demur_verdicts_last(workspace, &last, error))
     return FALSE;
@@ -65,9 +106,10 @@ check(DemurWorkspace *workspace, gint64 batch, GError **error) {
         error, DEMUR_ERROR_STATE,
         "%zu of its %zu verdicts have an opinion, a comment or a reveal of a reader, which "
         "belong to them: it can't be undone; assess the scans again instead",
-        last->n_reviewed, last->n_verdicts);
+        last->n_reviewed, last->n_all);
     return FALSE;
   }
+  *found = g_steal_pointer(&last);
   return TRUE;
 }
 
@@ -110,7 +152,10 @@ demur_verdicts_undo(DemurWorkspace *workspace, gint64 batch, const char *reason,
   }
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  const gboolean ok =
-      check(workspace, batch, error) && insert(workspace, batch, stripped, created, error);
+  g_autoptr(DemurLastAssessment) last = NULL;
+  gboolean ok =
+      check(workspace, batch, &last, error) && insert(workspace, batch, stripped, created, error);
+  for (guint i = 0; ok && i < last->with->len; i++)
+    ok = insert(workspace, g_array_index(last->with, gint64, i), stripped, created, error);
   return demur_store_end(workspace, ok, error);
 }

@@ -14,7 +14,12 @@ typedef struct {
   char *cohort;     /* NULL: DICOM series */
   gsize n_verdicts; /* of it */
   gsize n_earlier;  /* scans among them that have an earlier verdict */
-  gsize n_reviewed; /* among them with an opinion, a comment or a reveal */
+  gsize n_reviewed; /* among all that are taken back with an opinion, a comment or a reveal */
+  gsize n_all;      /* that are taken back */
+  /* What was kept with it by the other horizons of its family (tasks/assess.h) goes back with it: one
+   * horizon's earlier verdicts beside another's later ones could tell what these hold back. */
+  GArray *with;         /* of gint64, batches; newest first */
+  GPtrArray *selectors; /* their selectors' names */
 } DemurLastAssessment;
 
 void demur_last_assessment_free(DemurLastAssessment *last);

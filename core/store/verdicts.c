@@ -308,24 +308,61 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
                                 batch->created, error);
 }
 
+static gboolean
+are_of_same_scans(const DemurVerdictShare *shares, size_t n_shares) {
+  for (size_t s = 1; s < n_shares; s++) {
+    if (shares[s].n_records != shares[0].n_records)
+      return FALSE;
+    for (size_t i = 0; i < shares[0].n_records; i++)
+      if (g_strcmp0(shares[s].records[i].scan_id, shares[0].records[i].scan_id) != 0)
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* The records [from, to) of each share, as far as it has them. */
+static gboolean
+insert_piece(DemurWorkspace *workspace, const DemurVerdictShare *shares, size_t n_shares,
+             gint64 *ids, size_t from, size_t to, GError **error) {
+  gboolean ok = TRUE;
+  for (size_t s = 0; ok && s < n_shares; s++) {
+    const DemurVerdictShare *share = &shares[s];
+    const size_t end = MIN(to, share->n_records);
+    if (from < end)
+      ok = (from > 0 || insert_batch(workspace, &share->batch, &ids[s], error)) &&
+           insert_some(workspace, &share->batch, ids[s], share->records + from, end - from, error);
+  }
+  return ok;
+}
+
+gboolean
+demur_verdicts_save_together(DemurWorkspace *workspace, const DemurVerdictShare *shares,
+                             size_t n_shares, GError **error) {
+  size_t n = 0;
+  for (size_t s = 0; s < n_shares; s++)
+    n = MAX(n, shares[s].n_records);
+  if (n == 0)
+    return TRUE;
+  const size_t piece =
+      are_of_same_scans(shares, n_shares) ? MAX(VERDICTS_A_TRANSACTION / n_shares, 1) : n;
+  g_autofree gint64 *ids = g_new0(gint64, n_shares);
+  for (size_t i = 0; i < n; i += piece) {
+    if (i > 0)
+      demur_store_let_others_write();
+    if (!demur_workspace_begin(workspace, error))
+      return FALSE;
+    const gboolean ok = insert_piece(workspace, shares, n_shares, ids, i, MIN(i + piece, n), error);
+    if (!demur_store_end(workspace, ok, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
                     const DemurVerdictRecord *records, size_t n_records, GError **error) {
-  gint64 id = 0;
-  size_t i = 0;
-  do {
-    if (!demur_workspace_begin(workspace, error))
-      return FALSE;
-    const size_t n = MIN(n_records - i, VERDICTS_A_TRANSACTION);
-    const gboolean ok = (i > 0 || insert_batch(workspace, batch, &id, error)) &&
-                        insert_some(workspace, batch, id, records + i, n, error);
-    if (!demur_store_end(workspace, ok, error))
-      return FALSE;
-    i += n;
-    if (i < n_records)
-      demur_store_let_others_write();
-  } while (i < n_records);
-  return TRUE;
+  const DemurVerdictShare share = {*batch, records, n_records};
+  return demur_verdicts_save_together(workspace, &share, 1, error);
 }
 
 static DemurVerdictRecord *

@@ -56,6 +56,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerdictRecord, demur_verdict_record_free)
 /* What its digest must be (owned). */
 char *demur_verdict_digest(const DemurVerdictRecord *record);
 
+/* One selector's verdicts of an assessment by several (borrowed). */
+typedef struct {
+  DemurVerdictBatch batch;
+  const DemurVerdictRecord *records; /* [n_records] */
+  size_t n_records;                  /* 0: it is not kept */
+} DemurVerdictShare;
+
+/* Saves those of several selectors so that a scan has all of its verdicts or none of them: at most
+ * twenty thousand a transaction where all are of the same scans in the same order, as below, and one
+ * transaction else. The last share's are the newest. */
+gboolean demur_verdicts_save_together(DemurWorkspace *workspace, const DemurVerdictShare *shares,
+                                      size_t n_shares, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Saves in the given order, twenty thousand a transaction, so that other writers come in between:
  * what was saved before a failure or a kill stays, and is as good as the rest. */
 gboolean demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,

@@ -31,7 +31,14 @@ demur_assessment_clear(DemurAssessment *assessment) {
   g_clear_pointer(&assessment->audits, g_hash_table_unref);
   g_clear_pointer(&assessment->overrules, g_hash_table_unref);
   g_clear_pointer(&assessment->stops, g_ptr_array_unref);
+  g_clear_pointer(&assessment->others, g_ptr_array_unref);
   g_clear_pointer(&assessment->texts, g_string_chunk_free);
+}
+
+static void
+free_assessment(gpointer assessment) {
+  demur_assessment_clear(assessment);
+  g_free(assessment);
 }
 
 static char *
@@ -287,11 +294,20 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
   return rows != NULL && assess_rows(task, assessment, scored->cohort, rows, n, error);
 }
 
+/* The cohort as the selector reads it. *whole: the cohort itself, read where it is NULL as yet. */
+static DemurCohort *
+find_cohort(DemurTask *task, const char *name, const DemurSelector *selector, DemurCohort **whole,
+            GError **error) {
+  if (*whole == NULL)
+    *whole = demur_task_load_cohort(task, name, error);
+  return *whole != NULL ? demur_task_cohort_for(*whole, selector, error) : NULL;
+}
+
 /* Everything that the verdicts are made of, as it is at one moment. cohort: set, owned, where one
  * is assessed; scored: the DICOM series else. */
 static gboolean
 read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
-         DemurCohort **cohort, DemurDicomScores **scored, GError **error) {
+         DemurCohort **whole, DemurCohort **cohort, DemurDicomScores **scored, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL || !demur_workspace_begin_read(workspace, error))
     return FALSE;
@@ -304,8 +320,7 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
        (assessment->stops = demur_task_watch_stops(task, options->selector, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
   if (ok && options->cohort != NULL)
-    ok = (*cohort = demur_task_load_cohort_for(task, options->cohort, assessment->selector,
-                                               error)) != NULL;
+    ok = (*cohort = find_cohort(task, options->cohort, assessment->selector, whole, error)) != NULL;
   else if (ok)
     ok = find_overrules(workspace, options->scan_id, assessment, error) &&
          (*scored =
@@ -326,7 +341,7 @@ typedef struct {
   DemurAssessment *assessment;
   DemurCohort *cohort;
   DemurDicomScores *scored;
-  DemurAssessment own; /* assessment, where nobody asked for it */
+  DemurAssessment *own; /* assessment, where nobody asked for it: owned */
 } Share;
 
 static void
@@ -334,32 +349,48 @@ share_free(gpointer data) {
   Share *share = data;
   demur_cohort_unref(share->cohort);
   demur_dicom_scores_free(share->scored);
-  demur_assessment_clear(&share->own);
+  if (share->own != NULL)
+    free_assessment(share->own);
   g_free(share);
 }
 
-/* Reads what one selector's verdicts are made of. assessment NULL: it is only what others hold back
- * with: without a threshold it holds nothing back, and one that has none for the coverage does so by
- * that in use. */
+/* Whether another one of the family can go along with the coverage that is asked for (*coverage,
+ * NULL where it is not tuned at all). */
+static gboolean
+check_coverage(DemurTask *task, const char *name, const char **coverage, GError **error) {
+  g_autoptr(DemurThresholdRecord) current = NULL, threshold = NULL;
+  if (!demur_task_find_threshold(task, name, NULL, &current, error))
+    return FALSE;
+  if (current == NULL)
+    *coverage = NULL;
+  if (demur_task_find_threshold(task, name, *coverage, &threshold, error))
+    return TRUE;
+  demur_error_prefix(error, "the horizons of a family show a scan's risks together, so a coverage "
+                            "is one of all that are tuned: ");
+  return FALSE;
+}
+
+/* Reads what one selector's verdicts are made of. assessment NULL: nobody asked for it, but what is
+ * asked for is held back with it: without a threshold it holds nothing back. */
 static gboolean
 read_share(DemurTask *task, const DemurAssessParams *options, const char *name,
-           DemurAssessment *assessment, GPtrArray *shares, GError **error) {
+           DemurAssessment *assessment, DemurCohort **whole, GPtrArray *shares, GError **error) {
   Share *share = g_new0(Share, 1);
   g_ptr_array_add(shares, share);
-  const gboolean other = assessment == NULL;
+  if (assessment == NULL)
+    assessment = share->own = g_new0(DemurAssessment, 1);
   share->options = options;
-  share->assessment = other ? &share->own : assessment;
+  share->assessment = assessment;
   DemurAssessParams one = *options;
   one.selector = name;
-  g_autoptr(DemurThresholdRecord) threshold = NULL;
-  if (other && !demur_task_find_threshold(task, name, options->coverage, &threshold, NULL))
-    one.coverage = NULL;
-  share->assessment->selector_name = name;
-  share->assessment->cohort = options->cohort;
-  share->assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
-  share->assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
-  share->assessment->texts = g_string_chunk_new(4096);
-  if (read_all(task, &one, share->assessment, &share->cohort, &share->scored, error))
+  if (share->own != NULL && !check_coverage(task, name, &one.coverage, error))
+    return FALSE;
+  assessment->texts = g_string_chunk_new(4096);
+  assessment->selector_name = share->own != NULL ? keep(assessment, name) : name;
+  assessment->cohort = options->cohort;
+  assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
+  assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
+  if (read_all(task, &one, assessment, whole, &share->cohort, &share->scored, error))
     return TRUE;
   if (error != NULL && g_strcmp0(name, options->selector) != 0)
     demur_error_prefix(error, "%s: ", name);
@@ -373,8 +404,7 @@ assess_share(DemurTask *task, Share *share, GError **error) {
   assessment->simulated = demur_selector_is_simulated(assessment->selector);
   if (share->cohort == NULL)
     return assess_series(task, assessment, share->scored,
-                         options->unscored || assessment == &share->own ? NULL : options->scan_id,
-                         error);
+                         options->unscored || share->own != NULL ? NULL : options->scan_id, error);
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(
       share->cohort, options->split != NULL ? options->split : DEMUR_SPLIT_TEST, &n, error);
@@ -392,14 +422,28 @@ read_shares(DemurTask *task, const DemurAssessParams *options, const char *const
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL || !demur_workspace_begin_read(workspace, error))
     return FALSE;
+  g_autoptr(DemurCohort) whole = NULL; /* read once for all */
   gboolean ok = TRUE;
   for (size_t i = 0; ok && i < n; i++)
-    ok = read_share(task, options, names[i], &assessments[i], shares, error);
+    ok = read_share(task, options, names[i], &assessments[i], &whole, shares, error);
   ok = ok && demur_horizon_family_others(workspace, assessments, n, others, error);
   for (guint i = 0; ok && i < others->len; i++)
-    ok = read_share(task, options, others->pdata[i], NULL, shares, error);
+    ok = read_share(task, options, others->pdata[i], NULL, &whole, shares, error);
   demur_workspace_end_read(workspace);
   return ok;
+}
+
+/* Without a threshold nothing is shown: there is nothing to be kept together. */
+static void
+keep_others(DemurAssessment *first, const GPtrArray *shares) {
+  for (guint i = 0; i < shares->len; i++) {
+    Share *share = shares->pdata[i];
+    if (share->own == NULL || share->own->threshold == NULL)
+      continue;
+    if (first->others == NULL)
+      first->others = g_ptr_array_new_with_free_func(free_assessment);
+    g_ptr_array_add(first->others, g_steal_pointer(&share->own));
+  }
 }
 
 gboolean
@@ -414,9 +458,11 @@ demur_task_assess_horizons(DemurTask *task, const DemurAssessParams *options,
     ok = assess_share(task, share, error);
     g_ptr_array_add(all, share->assessment);
   }
-  if (ok)
-    demur_horizon_family_hold((DemurAssessment *const *)all->pdata, all->len);
-  return ok;
+  if (!ok)
+    return FALSE;
+  demur_horizon_family_hold((DemurAssessment *const *)all->pdata, all->len);
+  keep_others(&assessments[0], shares);
+  return TRUE;
 }
 
 gboolean
@@ -425,9 +471,10 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
   return demur_task_assess_horizons(task, options, &options->selector, 1, assessment, error);
 }
 
-gboolean
-demur_assessment_save(DemurTask *task, DemurAssessment *assessment, GError **error) {
-  g_autofree char *now = demur_task_now(task);
+/* Binds the verdicts to what they rest on. In place: a second copy of a million records would be a
+ * quarter of a gigabyte. */
+static DemurVerdictShare
+bind_share(DemurAssessment *assessment, const char *now) {
   const DemurThresholdRecord *threshold = assessment->threshold;
   DemurVerdictBatch batch = {.selector = assessment->selector_name,
                              .selector_digest = demur_selector_digest(assessment->selector),
@@ -438,17 +485,38 @@ demur_assessment_save(DemurTask *task, DemurAssessment *assessment, GError **err
                              .threshold = threshold != NULL ? threshold->threshold : NAN,
                              .created = now,
                              .threshold_digest = threshold != NULL ? threshold->digest : NULL};
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
-    return FALSE;
   demur_bindings_bind_batch(assessment->bindings, &batch);
   const guint n = assessment->verdicts->len;
-  /* In place: a second copy of a million records would be a quarter of a gigabyte. */
   DemurVerdictRecord *bound = (DemurVerdictRecord *)assessment->verdicts->data;
   for (guint i = 0; i < n; i++)
     demur_bindings_bind(assessment->bindings, &batch, &bound[i]);
+  return (DemurVerdictShare){batch, bound, n};
+}
+
+gboolean
+demur_assessments_save(DemurTask *task, DemurAssessment *assessments, size_t n, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autofree char *now = demur_task_now(task);
+  g_autoptr(GPtrArray) all = g_ptr_array_new();
+  for (size_t i = 0; i < n; i++)
+    for (guint o = 0; assessments[i].others != NULL && o < assessments[i].others->len; o++)
+      g_ptr_array_add(all, assessments[i].others->pdata[o]);
+  for (size_t i = 0; i < n; i++) /* last: what was asked for is a scan's newest verdict */
+    g_ptr_array_add(all, &assessments[i]);
+  g_autofree DemurVerdictShare *shares = g_new(DemurVerdictShare, MAX(all->len, 1));
+  for (guint i = 0; i < all->len; i++)
+    shares[i] = bind_share(all->pdata[i], now);
   const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
-  const gboolean saved = n == 0 || demur_verdicts_save(workspace, &batch, bound, n, error);
+  gboolean ok = demur_verdicts_save_together(workspace, shares, all->len, error);
   demur_workspace_set_patience(workspace, usual);
-  return saved && demur_task_watch_follow(task, assessment->selector_name, error);
+  for (guint i = 0; ok && i < all->len; i++)
+    ok = demur_task_watch_follow(task, shares[i].batch.selector, error);
+  return ok;
+}
+
+gboolean
+demur_assessment_save(DemurTask *task, DemurAssessment *assessment, GError **error) {
+  return demur_assessments_save(task, assessment, 1, error);
 }

@@ -30,23 +30,27 @@ typedef struct {
 /* What was found: verdicts in the making. */
 typedef struct {
   DemurSelector *selector;
-  const char *selector_name, *cohort; /* borrowed from the options */
-  DemurThresholdRecord *threshold;    /* NULL: not tuned */
-  DemurBindings *bindings;            /* what the verdicts rest on, as it was read */
-  GArray *verdicts;                   /* of DemurVerdictRecord; their texts are in texts */
-  GArray *sites;                      /* of DemurVerdictSite, one a verdict */
-  GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */
+  const char *selector_name,
+      *cohort;                     /* borrowed from the options; of others: the name is its own */
+  DemurThresholdRecord *threshold; /* NULL: not tuned */
+  DemurBindings *bindings;         /* what the verdicts rest on, as it was read */
+  GArray *verdicts;                /* of DemurVerdictRecord; their texts are in texts */
+  GArray *sites;                   /* of DemurVerdictSite, one a verdict */
+  GHashTable *audits;              /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
   GPtrArray *stops; /* of DemurWatchAlarm: those not lifted that withhold; NULL: none asked for */
   GStringChunk *texts;
   gboolean simulated;
-  size_t n_seen; /* scans whose patients made the selector */
+  size_t n_seen;     /* scans whose patients made the selector */
+  GPtrArray *others; /* of DemurAssessment (owned): by the tuned selectors of its family that nobody
+                      * asked for, kept with it; of the first of several alone; NULL: none */
 } DemurAssessment;
 
 /* Gives each scan its verdict; nothing is kept yet. assessment: all zero. By a selector of a family
  * a risk is shown only where each of them that is tuned would show its own
- * (tasks/horizon-family.h). */
+ * (tasks/horizon-family.h), all of them at the coverage that is asked for: DEMUR_ERROR_STATE where
+ * one is tuned, but not for that. */
 gboolean demur_task_assess(DemurTask *task, const DemurAssessParams *options,
                            DemurAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -62,7 +66,13 @@ gboolean demur_task_assess_horizons(DemurTask *task, const DemurAssessParams *op
 DemurCohort *demur_task_audited_view(GHashTable *audits, DemurCohort *view);
 
 /* Adds the verdicts to the workspace's history, each bound to what it rests on (in place), and lets the
- * watches over the selector look at them (tasks/watch.h). */
+ * watches over the selectors look at them (tasks/watch.h). assessments [n]: of one call above. A scan's
+ * verdicts by all of a family are kept in one transaction, so that none of them stands beside an
+ * earlier one of another horizon, which may tell what it holds back. */
+gboolean demur_assessments_save(DemurTask *task, DemurAssessment *assessments, size_t n,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of one. */
 gboolean demur_assessment_save(DemurTask *task, DemurAssessment *assessment,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -192,6 +192,121 @@ anothers_threshold_makes_verdicts_old(void) {
   g_assert_cmpfloat(number_at(root_of(left), "coverage"), >, 0.7);
 }
 
+/* Labels for ten scans of each site, each of them 1. */
+static void
+audit(const Sandbox *sandbox, const char *selector) {
+  g_autofree char *path = sandbox_path(sandbox, "audit.csv"), *table = NULL;
+  g_autoptr(Run) plan = run_json(sandbox, 0, "audit", "plan", selector, "--cohort", "c", "--scans",
+                                 "10", "--output", path, NULL);
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(table, "\n", -1);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
+    g_string_append_printf(text, "%s%s\n", lines[i], i > 0 ? "1" : "");
+  g_autofree char *filled = sandbox_write(sandbox, "filled.csv", text->str, -1);
+  g_autoptr(Run) applied = run_json(sandbox, 0, "audit", "apply", selector, filled, NULL);
+}
+
+/* An audit changes what its selector refuses, and so what the others hold back. */
+static void
+anothers_audit_makes_verdicts_old(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "c", "6"))
+    return;
+  g_autoptr(Run) family = train_small(sandbox, "f", "c", MODEL, "--horizons", "2,6", NULL),
+                 alone = train_small(sandbox, "g-2y", "c", MODEL, NULL);
+  g_autoptr(Run) tuned = run_line(sandbox, "tune f --cohort c --coverage 0.8"),
+                 other = run_line(sandbox, "tune g-2y --cohort c --coverage 0.8"),
+                 ours = run_line(sandbox, "assess f-2y --cohort c"),
+                 theirs = run_line(sandbox, "assess g-2y --cohort c");
+  Run *const runs[] = {family, alone, tuned, other, ours, theirs};
+  for (size_t i = 0; i < G_N_ELEMENTS(runs); i++)
+    assert_status(runs[i], 0);
+  g_assert_cmpuint(count_current(sandbox, "f-2y"), >, 0);
+  audit(sandbox, "f-6y");
+  g_assert_cmpuint(count_current(sandbox, "f-2y"), ==, 0);
+  g_assert_cmpuint(count_current(sandbox, "f-6y"), ==, 0);
+  g_assert_cmpuint(count_current(sandbox, "g-2y"), >, 0);
+}
+
+/* The newest current verdicts of a selector: a line a scan, whether it shows a risk (owned). */
+static char *
+standing(const Sandbox *sandbox, const char *selector, guint *n_shown) {
+  g_autofree char *path = sandbox_path(sandbox, "v.json");
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "export", path, "--cohort", "c", "--selector", selector, NULL);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_file(parser, path, NULL));
+  JsonArray *verdicts = array_at(json_node_get_object(json_parser_get_root(parser)), "verdicts");
+  g_autoptr(GString) text = g_string_new(NULL);
+  *n_shown = 0;
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonObject *v = json_array_get_object_element(verdicts, i);
+    g_assert_cmpstr(string_at(v, "state"), ==, "current");
+    const gboolean shown = g_str_equal(string_at(v, "verdict"), "accepted");
+    g_string_append_printf(text, "%s %d\n", string_at(v, "scan_id"), shown);
+    *n_shown += shown ? 1 : 0;
+  }
+  return g_strdup(text->str);
+}
+
+/* Fails unless every scan has the same standing by all three; returns how many show a risk. */
+static guint
+shown_together(const Sandbox *sandbox) {
+  guint n, n_others;
+  g_autofree char *first = standing(sandbox, "f-1y", &n),
+                  *second = standing(sandbox, "f-2y", &n_others),
+                  *last = standing(sandbox, "f-6y", &n_others);
+  g_assert_cmpstr(first, ==, second);
+  g_assert_cmpstr(first, ==, last);
+  return n;
+}
+
+/* One horizon at another coverage would stand beside verdicts of the others that show what it holds
+ * back; and taken back alone too. */
+static void
+a_coverage_is_of_all_horizons(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "c", "6"))
+    return;
+  g_autoptr(Run) family = train_small(sandbox, "f", "c", MODEL, "--horizons", "1,2,6", NULL);
+  assert_status(family, 0);
+  static const char *const before[] = {"tune f --cohort c --coverage 0.5",
+                                       "tune f --cohort c --coverage 0.8", "assess f --cohort c"};
+  for (size_t i = 0; i < G_N_ELEMENTS(before); i++) {
+    g_autoptr(Run) run = run_line(sandbox, before[i]);
+    assert_status(run, 0);
+  }
+  const guint in_use = shown_together(sandbox);
+  static const struct {
+    const char *line;
+    gboolean fewer; /* than by the thresholds in use */
+  } steps[] = {{"assess f-6y --cohort c --coverage 0.5", TRUE},
+               {"assess f-2y --cohort c", FALSE},
+               {"assess f --horizons 1,2 --cohort c --coverage 0.5", TRUE},
+               {"assess --undo wrong", FALSE},
+               {"assess --undo wrong", TRUE},
+               {"assess --undo wrong", FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+    g_autoptr(Run) run = run_line(sandbox, steps[i].line);
+    assert_status(run, 0);
+    const guint n = shown_together(sandbox);
+    g_assert_cmpuint(n, >, 0);
+    g_assert_true(steps[i].fewer ? n < in_use : n == in_use);
+  }
+  g_autoptr(Run) tuned = run_line(sandbox, "tune f-6y --cohort c --coverage 0.6"),
+                 back = run_line(sandbox, "tune f-6y --use 0.8"),
+                 again = run_line(sandbox, "assess f --cohort c"),
+                 refused = run_line(sandbox, "assess f-6y --cohort c --coverage 0.6");
+  assert_status(tuned, 0);
+  assert_status(back, 0);
+  assert_status(again, 0);
+  assert_status(refused, 1);
+  assert_says(refused->err, "a coverage is one of all that are tuned");
+  assert_says(refused->err, "f-1y is not tuned for coverage 0.6");
+  g_assert_cmpuint(shown_together(sandbox), ==, in_use);
+}
+
 static void
 what_has_no_horizons_is_refused(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -222,6 +337,8 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/horizons/twin", a_horizon_is_the_cohort_imported_at_it);
   g_test_add_func("/commands/horizons/verdicts", each_horizon_has_its_thresholds_and_verdicts);
   g_test_add_func("/commands/horizons/another-threshold", anothers_threshold_makes_verdicts_old);
+  g_test_add_func("/commands/horizons/another-audit", anothers_audit_makes_verdicts_old);
+  g_test_add_func("/commands/horizons/coverage", a_coverage_is_of_all_horizons);
   g_test_add_func("/commands/horizons/refused", what_has_no_horizons_is_refused);
   return g_test_run();
 }

@@ -623,6 +623,15 @@ test_verdict_history(void) {
   g_autoptr(GPtrArray) all = demur_verdicts_of_selector(workspace, "s", FALSE, &error);
   g_assert_cmpuint(all->len, ==, 3);
 
+  /* Of two selectors' verdicts on the same scan the second is no verdict: the first is not kept. */
+  DemurVerdictShare shares[2] = {{batch, records, 1}, {batch, records + 1, 1}};
+  shares[0].batch.selector = "t";
+  g_assert_false(demur_verdicts_save_together(workspace, shares, 2, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_clear_error(&error);
+  g_autoptr(GPtrArray) none = demur_verdicts_of_selector(workspace, "t", FALSE, &error);
+  g_assert_cmpuint(none->len, ==, 0);
+
   /* In use: refused with the reason, forced: the verdicts stay with what they were made from. */
   g_assert_false(demur_cohorts_remove(workspace, "c", FALSE, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
