@@ -447,6 +447,10 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       (json_object_has_member(object, "family") &&
        !read_optional_text(object, "family", &settings->family, error)))
     return NULL;
+  if (settings->family != NULL && *settings->family == '\0') {
+    demur_error_set(error, DEMUR_ERROR_INPUT, "family is empty; it is a name or null");
+    return NULL;
+  }
   settings->features_explicit = FALSE;
   return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
 }

@@ -147,7 +147,8 @@ const char *demur_stopping_name(DemurStopping stopping);
 /* Update at whose end epoch e (1-based) ends: floor(e datasets_per_epoch / batch). */
 gint64 demur_train_settings_epoch_end(const DemurTrainSettings *settings, gint64 epoch);
 
-/* All settings as one JSON object under key; read back with every number checked. */
+/* All settings as one JSON object under key; read back with every number checked. DEMUR_ERROR_INPUT for a
+ * family without a name. */
 void demur_train_settings_write_json(const DemurTrainSettings *settings, DemurJson *json,
                                      const char *key);
 DemurTrainSettings *demur_train_settings_read_json(JsonObject *object,

@@ -306,6 +306,31 @@ hostile_shapes_are_refused_before_the_digest(void) {
   }
 }
 
+/* The name of a family in the settings: none, or a text that is not empty. */
+static void
+an_empty_family_is_refused(void) {
+  static const char *const families[] = {NULL, "f", ""};
+  for (size_t i = 0; i < G_N_ELEMENTS(families); i++) {
+    g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+    settings->family = g_strdup(families[i]);
+    DemurJson *json = demur_json_new();
+    demur_train_settings_write_json(settings, json, NULL);
+    g_autofree char *text = demur_json_finish(json);
+    g_autoptr(JsonParser) parser = json_parser_new();
+    g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+    JsonObject *object = json_node_get_object(json_parser_get_root(parser));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurTrainSettings) read = demur_train_settings_read_json(object, &error);
+    if (i == 2) {
+      g_assert_null(read);
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    } else {
+      g_assert_no_error(error);
+      g_assert_cmpstr(read->family, ==, families[i]);
+    }
+  }
+}
+
 /* --- training --- */
 
 typedef struct {
@@ -646,6 +671,7 @@ main(int argc, char **argv) {
   g_test_add_func("/selector/document/version-1", documents_of_version_1_are_read);
   g_test_add_func("/selector/document/version-2", documents_of_version_2_keep_their_intervals);
   g_test_add_func("/selector/document/hostile", hostile_shapes_are_refused_before_the_digest);
+  g_test_add_func("/selector/document/family", an_empty_family_is_refused);
   g_test_add_func("/selector/document/overflow", numbers_that_overflow_are_refused);
   g_test_add_func("/selector/training/refused", what_can_not_train_is_refused);
   g_test_add_func("/selector/training/validation", validation_is_drawn_by_sites_or_patients);
