@@ -234,12 +234,12 @@ is_withheld(const DemurScan *scan) {
   return reasons->len > 0 && ((const DemurReason *)reasons->pdata[0])->kind == DEMUR_REASON_WATCH;
 }
 
-/* Whether nothing but that holds the risk back. */
+/* Whether nothing but that holds the risk back: where the selector refuses the scan too its reasons
+ * stand behind, or that they can't be told. */
 static gboolean
 is_stopped(const DemurScan *scan) {
   g_autoptr(GPtrArray) reasons = demur_scan_told_reasons(scan, FALSE);
-  for (guint i = 1; i < reasons->len;
-       i++) /* what the selector itself refuses is not only stopped */
+  for (guint i = 1; i < reasons->len; i++)
     if (((const DemurReason *)reasons->pdata[i])->kind != DEMUR_REASON_OVERRULED)
       return FALSE;
   return is_withheld(scan);
