@@ -44,3 +44,20 @@ demur_scan_name_text(const DemurScan *scan) {
       g_string_append_printf(text, "%s%s", i == 1 ? ", " : " ", parts[i]);
   return g_string_free(text, FALSE);
 }
+
+const char *
+demur_scan_why_no_review(const DemurScan *scan, gboolean read_only, DemurReviewKind kind) {
+  if (read_only)
+    return _("This workspace can't be written.");
+  switch (scan != NULL ? demur_task_review_bar(scan, kind) : DEMUR_REVIEW_NO_VERDICT) {
+  case DEMUR_REVIEW_OUT_OF_DATE:
+    return _("The verdict is out of date: assess the scan again first.");
+  case DEMUR_REVIEW_NO_DECISION:
+    return _("Nothing was decided about this scan yet that you could agree or disagree with. A "
+             "comment can be kept.");
+  case DEMUR_REVIEW_NO_VERDICT:
+    return _("An opinion is of a verdict: this scan is not assessed.");
+  default:
+    return NULL;
+  }
+}

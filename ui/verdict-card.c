@@ -724,24 +724,6 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
-/* Why nothing of that kind can be kept; NULL: it can. */
-static const char *
-why_not(DemurVerdictCard *card, const DemurScan *scan, DemurReviewKind kind) {
-  if (demur_session_read_only(card->session))
-    return _("This workspace can't be written.");
-  switch (scan != NULL ? demur_task_review_bar(scan, kind) : DEMUR_REVIEW_NO_VERDICT) {
-  case DEMUR_REVIEW_OUT_OF_DATE:
-    return _("The verdict is out of date: assess the scan again first.");
-  case DEMUR_REVIEW_NO_DECISION:
-    return _("Nothing was decided about this scan yet that you could agree or disagree with. A "
-             "comment can be kept.");
-  case DEMUR_REVIEW_NO_VERDICT:
-    return _("An opinion is of a verdict: this scan is not assessed.");
-  default:
-    return NULL;
-  }
-}
-
 static void
 update_opinions(DemurVerdictCard *card, const DemurScan *scan) {
   const struct {
@@ -751,7 +733,8 @@ update_opinions(DemurVerdictCard *card, const DemurScan *scan) {
                   {card->disagree, DEMUR_REVIEW_DISAGREE},
                   {card->comment, DEMUR_REVIEW_COMMENT}};
   for (guint i = 0; i < G_N_ELEMENTS(opinions); i++) {
-    const char *why = why_not(card, scan, opinions[i].kind);
+    const char *why =
+        demur_scan_why_no_review(scan, demur_session_read_only(card->session), opinions[i].kind);
     gtk_widget_set_sensitive(opinions[i].button, why == NULL);
     demur_shown_tooltip_set(opinions[i].button, why);
   }
@@ -781,7 +764,7 @@ demur_verdict_card_update(DemurVerdictCard *card) {
 void
 demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind) {
   const DemurScan *scan = demur_session_scan(card->session);
-  const char *why = why_not(card, scan, kind);
+  const char *why = demur_scan_why_no_review(scan, demur_session_read_only(card->session), kind);
   if (why != NULL) {
     demur_session_notice(card->session, why, FALSE);
     return;
@@ -807,7 +790,9 @@ demur_verdict_card_keep(DemurVerdictCard *card) {
   if (!demur_verdict_card_drop(card))
     return FALSE;
   const DemurScan *scan = demur_session_scan(card->session);
-  if (why_not(card, scan, card->proposal) == NULL && scan->verdict_id == card->proposed_of)
+  if (demur_scan_why_no_review(scan, demur_session_read_only(card->session), card->proposal) ==
+          NULL &&
+      scan->verdict_id == card->proposed_of)
     return demur_session_review(card->session, card->proposal, NULL) || TRUE;
   return TRUE;
 }

@@ -5,6 +5,7 @@
 #include "ui/question-window.h"
 #include "ui/remove-window.h"
 #include "ui/resolve-window.h"
+#include "ui/scan-words.h"
 #include "ui/window-private.h"
 #include "ui/words.h"
 #include "words/words.h"
@@ -76,12 +77,10 @@ on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
   const DemurScan *scan = demur_session_scan(window->session);
   if (scan == NULL || !demur_window_is_on(window, DEMUR_PAGE_PATIENT))
     return;
-  if (scan->verdict_id == 0 || demur_session_read_only(window->session)) {
-    demur_session_notice(window->session,
-                         scan->verdict_id == 0
-                             ? _("An opinion is of a verdict: this scan is not assessed.")
-                             : _("This workspace can't be written."),
-                         FALSE);
+  const char *why = demur_scan_why_no_review(scan, demur_session_read_only(window->session),
+                                             DEMUR_REVIEW_COMMENT);
+  if (why != NULL) {
+    demur_session_notice(window->session, why, FALSE);
     return;
   }
   CommentData *comment = g_new(CommentData, 1);
