@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/shown-text.h"
+#include "report/format.h"
 #include "tasks/names.h"
 #include "ui/shown.h"
 #include "ui/table-import.h"
@@ -38,10 +39,11 @@ struct _DemurImportWindow {
   GtkGrid *fields, *preview;
   GtkWidget *preview_scroll, *import;
   /* The fields, each with the label before it. */
-  GtkDropDown *kind, *columns[DEMUR_N_MEANINGS], *splits;
+  GtkDropDown *kind, *columns[DEMUR_N_MEANINGS], *years, *splits;
   GtkEditable *name, *model, *outcome;
   GtkCheckButton *replace;
   int n_lines;
+  gboolean years_chosen; /* by a person */
 };
 
 G_DEFINE_FINAL_TYPE(DemurImportWindow, demur_import_window, GTK_TYPE_WINDOW)
@@ -78,6 +80,28 @@ column_of(DemurImportWindow *window, guint meaning) {
 static char *
 text_of(GtkEditable *entry) {
   return g_strstrip(g_strdup(gtk_editable_get_text(entry)));
+}
+
+/* Within how many years risk and outcome are; 0: as the table says. */
+static int
+years_of(DemurImportWindow *window) {
+  const guint at = gtk_drop_down_get_selected(window->years);
+  return at == GTK_INVALID_LIST_POSITION ? 0 : (int)at;
+}
+
+/* Whether the column that is chosen for the risk stands for the yearly one that is asked for. */
+static gboolean
+is_of_year(DemurImportWindow *window) {
+  const int years = kind_of(window) == DEMUR_FILE_COHORT ? years_of(window) : 0;
+  return years > 0 && years < DEMUR_N_YEARS && !window->look->has_year[years - 1];
+}
+
+/* Whether the table has a risk without a column that a person chooses for it. */
+static gboolean
+has_outputs(DemurImportWindow *window) {
+  const int years = kind_of(window) == DEMUR_FILE_COHORT ? years_of(window) : 0;
+  return years > 0 && years < DEMUR_N_YEARS ? window->look->has_year[years - 1]
+                                            : window->look->has_outputs;
 }
 
 /* A column that is chosen for two things; NULL: none. */
@@ -123,7 +147,7 @@ what_is_missing(DemurImportWindow *window) {
       column_of(window, DEMUR_MEANS_SCAN_ID) == NULL)
     return g_strdup(_("Choose the column that names the scans: the series UID, or the scan's ID as "
                       "it stands here."));
-  if (column_of(window, DEMUR_MEANS_RISK) == NULL && !window->look->has_outputs)
+  if (column_of(window, DEMUR_MEANS_RISK) == NULL && !has_outputs(window))
     return g_strdup(_("Choose the column with the risk."));
   if (kind != DEMUR_FILE_COHORT)
     return NULL;
@@ -143,6 +167,17 @@ what_is_missing(DemurImportWindow *window) {
   return NULL;
 }
 
+/* Of scores the years are asked for where no yearly ones tell them. */
+static gboolean
+has_years(DemurImportWindow *window, DemurFileKind kind) {
+  return kind == DEMUR_FILE_COHORT || (kind == DEMUR_FILE_SCORES && !window->look->has_outputs);
+}
+
+static void
+on_years(DemurImportWindow *window) {
+  window->years_chosen = TRUE;
+}
+
 static void
 update(DemurImportWindow *window) {
   if (window->kind == NULL || window->replace == NULL)
@@ -160,6 +195,7 @@ update(DemurImportWindow *window) {
   } others[] = {{GTK_WIDGET(window->name), kind != DEMUR_FILE_SCORES},
                 {GTK_WIDGET(window->model), kind != DEMUR_FILE_SELECTOR},
                 {GTK_WIDGET(window->outcome), kind == DEMUR_FILE_COHORT},
+                {GTK_WIDGET(window->years), is_table && has_years(window, kind)},
                 {GTK_WIDGET(window->splits), kind == DEMUR_FILE_COHORT && is_table &&
                                                  column_of(window, DEMUR_MEANS_SPLIT) == NULL}};
   for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
@@ -188,6 +224,9 @@ on_import(DemurImportWindow *window) {
   import->outcome = text_of(window->outcome);
   if (*import->outcome == '\0')
     g_clear_pointer(&import->outcome, g_free);
+  import->years = has_years(window, import->kind) ? years_of(window) : 0;
+  import->years_chosen = window->years_chosen;
+  import->years_of_risk = is_of_year(window);
   import->replace = gtk_check_button_get_active(window->replace);
   for (guint m = 0; m < DEMUR_N_MEANINGS; m++)
     import->columns[m] = g_strdup(column_of(window, m));
@@ -257,6 +296,18 @@ build_columns(DemurImportWindow *window) {
 }
 
 static void
+build_years(DemurImportWindow *window) {
+  char *texts[DEMUR_N_YEARS + 2] = {g_strdup(_("as many as the table says, if it does"))};
+  for (int y = 1; y <= DEMUR_N_YEARS; y++)
+    texts[y] = demur_text_years_in(y, demur_words_translate);
+  window->years = add_menu(window, _("Within how many years"), (const char *const *)texts);
+  gtk_drop_down_set_selected(window->years, (guint)demur_file_look_years(window->look));
+  g_signal_connect_swapped(window->years, "notify::selected", G_CALLBACK(on_years), window);
+  for (int y = 0; y <= DEMUR_N_YEARS; y++)
+    g_free(texts[y]);
+}
+
+static void
 build_preview(DemurImportWindow *window) {
   const DemurFileLook *look = window->look;
   gtk_widget_set_visible(GTK_WIDGET(window->preview_title), look->n_columns > 0);
@@ -300,6 +351,7 @@ build(DemurImportWindow *window) {
   window->outcome = add_entry(window, _("Outcome in words"), NULL);
   g_object_set(window->outcome, "placeholder-text", _("what a 1 means, as in “lung cancer”"), NULL);
   build_columns(window);
+  build_years(window);
   const char *plans[] = {_(split_titles[0]), _(split_titles[1]), NULL};
   window->splits = add_menu(window, _("Splits"), plans);
   build_preview(window);

@@ -38,7 +38,9 @@ mapping(const DemurTableImport *import) {
   g_autoptr(DemurColumnMap) map = demur_column_map_new(import->path);
   gboolean any = FALSE;
   for (guint m = 0; m < DEMUR_N_MEANINGS; m++) {
-    const char *name = demur_column_meaning_name(m);
+    g_autofree char *name = m == DEMUR_MEANS_RISK && import->years_of_risk
+                                ? demur_column_yearly_name(import->years)
+                                : g_strdup(demur_column_meaning_name(m));
     if (import->columns[m] == NULL || strcmp(import->columns[m], name) == 0)
       continue;
     demur_column_map_add(map, import->columns[m], name);
@@ -80,8 +82,8 @@ import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
                                           .mapping = map,
                                           .split_by = import->split_by,
                                           .replace = import->replace,
-                                          .horizon_years = DEMUR_N_YEARS,
-                                          .keeps_horizon = TRUE};
+                                          .horizon_years = import->years,
+                                          .keeps_horizon = !import->years_chosen};
   g_auto(DemurCohortImported) imported = {0};
   if (!demur_task_check_name("cohort", import->name, error) ||
       !demur_task_cohort_import(task, &params, &imported, error))
@@ -101,6 +103,12 @@ import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
     g_string_append_printf(text, "%s%s %s", s > 0 ? ", " : "", cohort->split_names[s], count);
   }
   g_string_append_c(text, '.');
+  if (cohort->horizon_years > 0.0) {
+    g_autofree char *years = demur_text_years_in(cohort->horizon_years, demur_words_translate);
+    g_string_append_printf(text, _(" Risk and outcome are within %s."), years);
+  } else if (cohort->n_classes == 2) {
+    g_string_append(text, _(" Within how many years risk and outcome are is not recorded."));
+  }
   append_notes(text, imported.warnings);
   return outcome_new(text, FALSE);
 }
@@ -108,8 +116,11 @@ import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
 static DemurTableOutcome *
 import_scores(DemurTask *task, const DemurTableImport *import, GError **error) {
   g_autoptr(DemurColumnMap) map = mapping(import);
-  const DemurScoresImportParams params = {
-      .path = import->path, .model = import->model, .replace = import->replace, .mapping = map};
+  const DemurScoresImportParams params = {.path = import->path,
+                                          .model = import->model,
+                                          .replace = import->replace,
+                                          .horizon_years = import->years,
+                                          .mapping = map};
   g_autoptr(DemurScoresImported) imported = demur_task_scores_import(task, &params, error);
   if (imported == NULL)
     return NULL;

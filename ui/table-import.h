@@ -11,10 +11,13 @@ G_BEGIN_DECLS
 typedef struct {
   DemurFileKind kind; /* scores, cohort or selector */
   char *path;
-  char *name;     /* of the cohort or the selector */
-  char *model;    /* whose scores these are */
-  char *outcome;  /* what a label 1 means; NULL: not said */
-  char *split_by; /* splits to be made; NULL: the table's own */
+  char *name;             /* of the cohort or the selector */
+  char *model;            /* whose scores these are */
+  char *outcome;          /* what a label 1 means; NULL: not said */
+  char *split_by;         /* splits to be made; NULL: the table's own */
+  int years;              /* of risk and outcome, 1 to 6; 0: as the table says */
+  gboolean years_chosen;  /* by the person; else they were proposed */
+  gboolean years_of_risk; /* the column of the risk is called after that year */
   gboolean replace;
   char *columns[DEMUR_N_MEANINGS]; /* as the table calls them; NULL: there is none */
 } DemurTableImport;

@@ -1,6 +1,6 @@
 #include "ui/undo-assess.h"
 
-#include "tasks/assess-undo.h"
+#include "report/format.h"
 #include "ui/job.h"
 #include "ui/question-window.h"
 #include "ui/words.h"
@@ -39,18 +39,47 @@ on_reason(const char *reason, gpointer data) {
   asked_free(asked);
 }
 
-/* What is taken back, and what then stands. */
+/* Why it can't be taken back. */
 static char *
-explain(const DemurLastAssessment *last) {
+refuse(const DemurLastAssessment *last) {
+  return g_strdup_printf(
+      ngettext_(
+          "%zu of the %zu verdicts of the last assessment has an opinion, a comment or a "
+          "reveal, which belongs to it: it can't be undone. Assess the scans again instead.",
+          "%zu of the %zu verdicts of the last assessment have an opinion, a comment or a reveal, "
+          "which belong to them: it can't be undone. Assess the scans again instead.",
+          last->n_reviewed),
+      last->n_reviewed, last->n_all);
+}
+
+/* The other horizons of a family, as a sentence before the last; "" where there are none. */
+static char *
+others(const DemurLastAssessment *last) {
+  if (last->selectors == NULL || last->selectors->len == 0)
+    return g_strdup("");
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = last->selectors->len; i > 0; i--) /* the newest stands first there */
+    g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
+                           (const char *)last->selectors->pdata[i - 1]);
+  return g_strdup_printf(
+      _("What the other horizons said of the same scans goes back with it: %s. "), names->str);
+}
+
+char *
+demur_undo_assess_words(const DemurLastAssessment *last) {
+  if (last->n_reviewed > 0)
+    return refuse(last);
+  g_autofree char *with = others(last);
   g_autofree char *scans = last->cohort == NULL
                                ? g_strdup(_("DICOM series"))
                                : g_strdup_printf(_("scans of cohort %s"), last->cohort);
+  g_autofree char *date = demur_text_date_in(last->created, demur_words_translate);
   return g_strdup_printf(
       _("The assessment of %s by selector %s gave %zu %s a verdict. Taken back, %zu of them have "
-        "their earlier verdict again, with the opinions on it, and %zu have none. What is taken "
+        "their earlier verdict again, with the opinions on it, and %zu have none. %sWhat is taken "
         "back stays in the history, with your name and the reason. Why?"),
-      last->created, last->selector, last->n_verdicts, scans, last->n_earlier,
-      last->n_verdicts - last->n_earlier);
+      date, last->selector, last->n_verdicts, scans, last->n_earlier,
+      last->n_verdicts - last->n_earlier, with);
 }
 
 static void
@@ -62,21 +91,13 @@ on_last(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     demur_session_fail(session, error);
     return;
   }
+  g_autofree char *text = demur_undo_assess_words(last);
   if (last->n_reviewed > 0) {
-    g_autofree char *text = g_strdup_printf(
-        ngettext_(
-            "%zu of the %zu verdicts of the last assessment has an opinion, a comment or a "
-            "reveal, which belongs to it: it can't be undone. Assess the scans again instead.",
-            "%zu of the %zu verdicts of the last assessment have an opinion, a comment or a reveal, "
-            "which belong to them: it can't be undone. Assess the scans again instead.",
-            last->n_reviewed),
-        last->n_reviewed, last->n_verdicts);
     demur_session_notice(session, text, TRUE);
     return;
   }
   Asked *asked = g_new(Asked, 1);
   *asked = (Asked){g_object_ref(session), g_strdup(demur_session_path(session)), last->batch};
-  g_autofree char *text = explain(last);
   demur_question_ask(parent, _("Undo the last assessment"), text, _("Undo"), FALSE, on_reason,
                      asked);
 }

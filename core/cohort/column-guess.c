@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cohort/columns.h"
 #include "cohort/table-header.h"
 
 /* The name, and others by which tables call the same; as demur_column_key writes them. */
@@ -34,6 +35,11 @@ static const struct {
 const char *
 demur_column_meaning_name(guint meaning) {
   return meanings[meaning].name;
+}
+
+char *
+demur_column_yearly_name(int years) {
+  return g_strdup_printf("%s%d", demur_cohort_columns[DEMUR_COHORT_YEARLY_RISK].header, years);
 }
 
 static gboolean

@@ -22,6 +22,8 @@ typedef enum {
 
 /* "patient_id" .. "risk". */
 const char *demur_column_meaning_name(guint meaning);
+/* "risk_year_1" ..: the column of the risk within so many years (owned). */
+char *demur_column_yearly_name(int years);
 
 /* For each meaning the place of the column that it most likely is, -1 where none looks like it; no
  * column twice. A column of the exact name goes before one of a name that means the same ("Patient

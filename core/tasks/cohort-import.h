@@ -25,7 +25,7 @@ typedef struct {
   const char *split;       /* NLST: of every scan; NULL: the column, or selector_train */
   int horizon_years;       /* of label and risk, 1 to 6; 0: NLST 6, a table's own */
   gboolean
-      keeps_horizon; /* horizon_years is not asked for: in place of a cohort whose model nobody named
+      keeps_horizon; /* horizon_years was proposed, not chosen: in place of a cohort whose model nobody named
                            * the table's own is read, as that one's was */
   DemurShortFollowup short_followup;  /* NLST: cohort/nlst.h */
   gboolean death_event_free, weights; /* NLST: cohort/nlst.h */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file-input.h"
+#include "cohort/columns.h"
 #include "cohort/table-header.h"
 #include "cohort/table-source.h"
 #include "cohort/table.h"
@@ -48,13 +49,31 @@ copy_row(const DemurTableField *fields, size_t n_fields, size_t n_columns) {
 }
 
 static gboolean
-has_outputs(const DemurFileLook *look) {
-  static const char *const names[] = {"risk_year_6", "prob_0", "proba_0"};
-  for (size_t c = 0; c < look->n_columns; c++)
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-      if (strcmp(look->columns[c], names[i]) == 0)
-        return TRUE;
-  return FALSE;
+has(const DemurFileLook *look, const char *name) {
+  return g_strv_contains((const char *const *)look->columns, name);
+}
+
+/* What it tells beside who and where. */
+static void
+note_outputs(DemurFileLook *look) {
+  for (int y = 0; y < DEMUR_N_YEARS; y++) {
+    g_autofree char *name = demur_column_yearly_name(y + 1);
+    look->has_year[y] = has(look, name);
+  }
+  look->has_outputs =
+      look->has_year[DEMUR_N_YEARS - 1] || has(look, "prob_0") || has(look, "proba_0");
+  look->has_follow_up = has(look, "years_to_cancer") && has(look, "years_of_followup");
+  look->has_horizon = has(look, demur_cohort_columns[DEMUR_COHORT_HORIZON].header);
+}
+
+int
+demur_file_look_years(const DemurFileLook *look) {
+  if (look->has_horizon || !look->has_follow_up)
+    return 0;
+  for (int y = DEMUR_N_YEARS; y > 0; y--)
+    if (look->has_year[y - 1])
+      return y;
+  return DEMUR_N_YEARS;
 }
 
 /* By the columns that it has. */
@@ -90,7 +109,7 @@ look_at_table(DemurFileLook *look, const char *path, GError **error) {
     look->rows[look->n_rows++] = copy_row(fields, n_fields, look->n_columns);
   }
   demur_column_guess((const char *const *)look->columns, look->n_columns, look->at);
-  look->has_outputs = has_outputs(look);
+  note_outputs(look);
   look->kind = kind_of(look);
   return TRUE;
 }

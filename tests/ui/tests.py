@@ -2199,6 +2199,13 @@ def a_foreign_table_is_mapped_and_split_in_the_window():
             file.write(content)
         said[name] = demur(other, "cohort", "import", name, path(name + ".csv"), "--model", "m", "--columns", path("columns.csv"),
                            "--split-by", "site", "0.4,0.2,0.1,0.3", check=False)
+    # A risk of two years under a name of its own, with follow-up: six years are proposed, two are chosen.
+    with open(path("years.csv"), "w", encoding="utf-8") as file:
+        file.write("patient_id,scan_id,site,split,label,score,years_to_cancer,years_of_followup\n")
+        file.writelines(f"p{k},s{k},{'AB'[k % 2]},test,{int(k % 5 == 0)},0.{100 + k},{'1.5' if k % 5 == 0 else ''},4\n" for k in range(60))
+    with open(path("years-columns.csv"), "w", encoding="utf-8") as file:
+        file.write("column,means\nscore,risk_year_2\n")
+    demur(other, "cohort", "import", "years", path("years.csv"), "--model", "m", "--columns", path("years-columns.csv"), "--horizon", "2")
     app = Workstation(workspace)
 
     def menu_of(name):
@@ -2248,13 +2255,24 @@ def a_foreign_table_is_mapped_and_split_in_the_window():
     assert len(said["noticed"]["warnings"]) > 3, said["noticed"]["warnings"]
     for warning in said["noticed"]["warnings"]:
         assert warning in shown, (warning, shown)
+    app.wait_text("Within how many years risk and outcome are is not recorded.")
+    app.activate("win.import-path", f"'{path('years.csv')}'")
+    menu_of("Within how many years")
+    assert chosen("Within how many years") == "6 years", chosen("Within how many years")
+    choose("Within how many years", "2 years")
+    app.find("text", "External model").set_text("m")
+    wait_for(lambda: app.find("push button", "Import").sensitive(), "Import to be possible")
+    app.do("push button", "Import")
+    app.wait_text("Risk and outcome are within 2 years.")
     app.activate("win.import-path", f"'{path('utf16.csv')}'")
     app.wait_text(said["utf16"]["error"].split(": ", 1)[1])
     app.quit()
     ours, theirs = (demur(place, "cohort", "show", "noticed") for place in (workspace, other))
     assert ours["digest"] == theirs["digest"] and ours["splits"] == theirs["splits"], (ours, theirs)
     assert ours["warnings"] == theirs["warnings"] and ours["noticed"] == theirs["noticed"], (ours, theirs)
-    assert [cohort["name"] for cohort in demur(workspace, "cohort", "list")["cohorts"]] == ["noticed"]
+    assert sorted(cohort["name"] for cohort in demur(workspace, "cohort", "list")["cohorts"]) == ["noticed", "years"]
+    ours, theirs = (demur(place, "cohort", "show", "years") for place in (workspace, other))
+    assert ours["digest"] == theirs["digest"] and ours["horizon_years"] == theirs["horizon_years"] == 2, (ours, theirs)
 
 
 def an_alarm_is_lifted_with_who_and_why():

@@ -46,6 +46,32 @@ test_kinds(void) {
   }
 }
 
+/* What is proposed for the years of risk and outcome: nothing that the table tells itself, and nothing
+ * where it tells no times. */
+static void
+test_years(void) {
+  static const struct {
+    const char *header;
+    int years;
+  } cases[] = {{"risk,label", 0},
+               {"risk_year_1,risk_year_6,label", 0},
+               {"risk_year_1,risk_year_6,years_to_cancer,years_of_followup", 6},
+               {"risk_year_1,risk_year_3,years_to_cancer,years_of_followup", 3},
+               {"risk,years_to_cancer,years_of_followup", 6},
+               {"risk,years_to_cancer", 0},
+               {"risk,years_to_cancer,years_of_followup,outcome_horizon", 0}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = g_strdup_printf("%s\n", cases[i].header);
+    g_autoptr(DemurFileLook) look = look_at(text, -1, &error);
+    g_assert_no_error(error);
+    g_test_message("%s", cases[i].header);
+    g_assert_cmpint(demur_file_look_years(look), ==, cases[i].years);
+    g_assert_cmpint(look->has_year[5], ==, i > 0 && i < 3);
+    g_assert_cmpint(look->has_year[1], ==, FALSE);
+  }
+}
+
 static void
 test_bytes(void) {
   char dicom[200] = {0};
@@ -140,6 +166,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/tasks/file-look/kinds", test_kinds);
+  g_test_add_func("/tasks/file-look/years", test_years);
   g_test_add_func("/tasks/file-look/bytes", test_bytes);
   g_test_add_func("/tasks/file-look/foreign", test_foreign);
   g_test_add_func("/tasks/file-look/preview", test_preview);
