@@ -254,17 +254,14 @@ add_numbers(GArray *entries) {
 }
 
 static gboolean
-refuse_shards(GError **error) {
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                      "what can be cut into shards is the search: add --search or --search-grid");
-  return FALSE;
-}
-
-static gboolean
 make_part(DemurContext *context, const DemurTrainParams *params, const DemurShardOptions *options,
           GError **error) {
   demur_context_take_stdout(options->part);
-  if (!demur_task_search_part(&context->task, params, &options->shard, options->part, error))
+  const gboolean made =
+      params->grid != NULL
+          ? demur_task_search_part(&context->task, params, &options->shard, options->part, error)
+          : demur_task_train_part(&context->task, params, &options->shard, options->part, error);
+  if (!made)
     return FALSE;
   demur_shard_options_print(context, options, params->selector);
   return TRUE;
@@ -292,15 +289,17 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
 
 /* What may be replaced; what a part of a search has no use for is refused. */
 static gboolean
-settle_replacing(gboolean replace, gboolean force, gboolean resume, const char *part,
-                 DemurSelectorReplace *may, GError **error) {
+settle_replacing(gboolean replace, gboolean force, gboolean resume,
+                 const DemurShardOptions *options, DemurSelectorReplace *may, GError **error) {
   const DemurOptionGiven useless = {"--force", force};
   const DemurOptionGiven of_whole[] = {{"--replace", replace}, {"--resume", resume}};
+  const DemurOptionGiven of_one = {"--resume", resume};
   *may = force     ? DEMUR_SELECTOR_REPLACE_ALL
          : replace ? DEMUR_SELECTOR_REPLACE_BARE
                    : DEMUR_SELECTOR_REPLACE_NONE;
   return (replace || demur_command_refuse_without("--replace", &useless, 1, error)) &&
-         (part == NULL ||
+         (!options->merge || demur_command_refuse_beside("--merge", &of_one, 1, error)) &&
+         (options->part == NULL ||
           demur_command_refuse_beside("--part", of_whole, G_N_ELEMENTS(of_whole), error));
 }
 
@@ -375,7 +374,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_task_check_name("selector", arguments[0], error))
     return FALSE;
   DemurSelectorReplace may_replace;
-  if (!settle_replacing(replace, force, resume, options.part, &may_replace, error))
+  if (!settle_replacing(replace, force, resume, &options, &may_replace, error))
     return FALSE;
   if (cohort_name == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -393,14 +392,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                    .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
   if (horizons != NULL && (options.part != NULL || options.merge)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "a search in shards is of one selector: give it no --horizons");
+                        "shards are of one selector: give them no --horizons");
     return FALSE;
   }
   if (horizons != NULL)
     return train_horizons(context, &params, horizons, error);
-  return params.grid == NULL && (options.part != NULL || options.merge) ? refuse_shards(error)
-         : options.part != NULL ? make_part(context, &params, &options, error)
-                                : make(context, &params, error);
+  return options.part != NULL ? make_part(context, &params, &options, error)
+                              : make(context, &params, error);
 }
 
 const DemurCommand demur_command_train = {.name = "train",

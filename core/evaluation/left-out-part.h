@@ -1,42 +1,13 @@
 /* A part of a long study (validation, search) that another process or machine computed: a document
  * of the folds it did. Any parts that together hold every fold once give the bytes of the study that
- * was run whole. Canonical JSON with the SHA-256 of the rest as its member "digest"; no patient, scan
- * or site is named: values stand in the order of the training scans. */
+ * was run whole (evaluation/shard-plan.h). No patient, scan or site is named: values stand in the order
+ * of the training scans. */
 #pragma once
 
 #include "evaluation/left-out.h"
+#include "evaluation/shard-plan.h"
 
 G_BEGIN_DECLS
-
-/* Shard index of count, from 1. */
-typedef struct {
-  size_t index, count;
-} DemurShard;
-
-/* "3/25". DEMUR_ERROR_USAGE for any other text. */
-gboolean demur_shard_parse(const char *text, DemurShard *shard,
-                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-typedef enum {
-  DEMUR_SHARD_VALIDATE,
-  DEMUR_SHARD_SEARCH,
-  DEMUR_N_SHARD_KINDS,
-} DemurShardKind;
-
-/* What a part has to agree on with the whole: all that its numbers depend on. Texts are borrowed. */
-typedef struct {
-  DemurShardKind kind;
-  const char *cohort_digest; /* of every row */
-  const char *settings;      /* SHA-256 of the settings, and of the grid */
-  const char *program, *kernel;
-  guint64 seed;
-  size_t n_trials, n_folds; /* a study's folds are numbered trial by trial */
-} DemurShardPlan;
-
-/* Folds [first, end) of n_trials x n_folds that a shard does. Together the shards do each once;
- * DEMUR_ERROR_USAGE where there are more shards than folds. */
-gboolean demur_shard_plan_range(const DemurShardPlan *plan, const DemurShard *shard, size_t *first,
-                                size_t *end, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* trials [n_trials]: the folds that are done of each. failed [n_trials], may be NULL: a trial whose
  * training came to numbers that are not finite, which is a result. The document, owned. */

@@ -61,8 +61,8 @@ typedef struct {
   const DemurTrainerPart *training, *validation;
   const DemurTrainSettings *settings;
   guint64 seed;
-  size_t n_average, n_networks;
-  const DemurTrainingKeeper *keeper; /* may be NULL */
+  size_t n_average, first, n_networks; /* numbered from first on */
+  const DemurTrainingKeeper *keeper;   /* may be NULL */
   DemurTrainerResult **results;
   GError **errors; /* [n_networks] */
   const DemurProgress *outer;
@@ -89,7 +89,8 @@ typedef struct {
 /* Hands the checkpoint over where it changed. In the calling thread, with the mutex held. */
 static void
 hand_over(NetworkJob *job) {
-  const gboolean wanted = job->dirty && job->keep_error == NULL;
+  const gboolean wanted =
+      job->dirty && job->keep_error == NULL && job->keeper != NULL && job->keeper->keep != NULL;
   job->dirty = FALSE;
   if (wanted && !job->keeper->keep(job->kept, job->keeper->data, &job->keep_error))
     g_cancellable_cancel(job->cancellable);
@@ -121,8 +122,9 @@ network_state(const DemurTrainerState *state, gpointer data) {
   NetworkJob *job = p->job;
   DemurTrainerState *copy = demur_trainer_state_copy(state);
   g_mutex_lock(&job->mutex);
-  demur_trainer_state_free(job->kept->networks[p->network]);
-  job->kept->networks[p->network] = copy;
+  DemurTrainerState **kept = &job->kept->networks[job->first + p->network];
+  demur_trainer_state_free(*kept);
+  *kept = copy;
   job->dirty = TRUE;
   if (p->worker == 0)
     hand_over(job);
@@ -157,12 +159,13 @@ static void
 train_network(NetworkJob *job, size_t i, guint worker) {
   NetworkProgress place = {job, i, worker};
   const DemurProgress progress = {network_report, &place, job->cancellable};
+  const size_t number = job->first + i;
   const DemurTrainerState *from =
-      job->keeper != NULL && job->keeper->from != NULL ? job->keeper->from->networks[i] : NULL;
+      job->keeper != NULL && job->keeper->from != NULL ? job->keeper->from->networks[number] : NULL;
   if (!g_cancellable_set_error_if_cancelled(job->cancellable, &job->errors[i]))
     job->results[i] = demur_trainer_continue(
-        job->training, job->validation, job->settings, job->seed, (guint)(i / job->n_average),
-        (guint)(i % job->n_average), from, job->kept != NULL ? network_state : NULL, &place,
+        job->training, job->validation, job->settings, job->seed, (guint)(number / job->n_average),
+        (guint)(number % job->n_average), from, job->kept != NULL ? network_state : NULL, &place,
         job->inner, &progress, &job->errors[i]);
 }
 
@@ -222,6 +225,49 @@ digest_inputs(const DemurTrainerInput *training, const DemurTrainerInput *valida
   return g_strdup(g_checksum_get_string(checksum));
 }
 
+/* Runs the job, whose members down to kept are set; results and errors are its own. FALSE with the
+ * first error. */
+static gboolean
+run_job(NetworkJob *job, DemurParallel *parallel, GError **error) {
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  g_autofree GError **errors = g_new0(GError *, job->n_networks);
+  g_autofree double *fractions = g_new0(double, job->n_networks);
+  job->cancellable = cancellable;
+  job->errors = errors;
+  job->fractions = fractions;
+  g_mutex_init(&job->mutex);
+  g_cond_init(&job->changed);
+  if (job->outer->func != NULL)
+    job->outer->func(0.0, "training", job->outer->data);
+  if (g_cancellable_is_cancelled(job->outer->cancellable))
+    g_cancellable_cancel(cancellable);
+  train_networks(job, parallel);
+  hand_over(job);
+  g_mutex_clear(&job->mutex);
+  g_cond_clear(&job->changed);
+  gboolean ok = job->keep_error == NULL;
+  if (!ok)
+    g_propagate_error(error, job->keep_error);
+  for (size_t i = 0; i < job->n_networks; i++)
+    if (errors[i] != NULL) {
+      if (ok)
+        g_propagate_error(error, errors[i]);
+      else
+        g_error_free(errors[i]);
+      ok = FALSE;
+    }
+  return ok;
+}
+
+static DemurCheckpoint *
+checkpoint_begin(const DemurSelector *s, const char *digest, const DemurCheckpoint *from) {
+  DemurCheckpoint *kept = demur_checkpoint_new(s->settings, s->seed, s->cohort_digest, digest);
+  for (size_t i = 0; from != NULL && i < kept->n_networks; i++)
+    if (from->networks[i] != NULL)
+      kept->networks[i] = demur_trainer_state_copy(from->networks[i]);
+  return kept;
+}
+
 gboolean
 demur_training_networks(DemurSelector *s, const DemurTrainerInput *training,
                         const DemurTrainerInput *validation, const DemurTrainingKeeper *keeper,
@@ -236,17 +282,11 @@ demur_training_networks(DemurSelector *s, const DemurTrainerInput *training,
                                                         s->cohort_digest, digest, error))
       return FALSE;
     if (keeper->keep != NULL)
-      kept = demur_checkpoint_new(s->settings, s->seed, s->cohort_digest, digest);
-    for (size_t i = 0; kept != NULL && keeper->from != NULL && i < n; i++)
-      if (keeper->from->networks[i] != NULL)
-        kept->networks[i] = demur_trainer_state_copy(keeper->from->networks[i]);
+      kept = checkpoint_begin(s, digest, keeper->from);
   }
   log->n_models = n_models;
   log->n_average = n_average;
   log->networks = g_new0(DemurTrainerResult *, n);
-  g_autofree GError **errors = g_new0(GError *, n);
-  g_autofree double *fractions = g_new0(double, n);
-  g_autoptr(GCancellable) cancellable = g_cancellable_new();
   NetworkJob job = {.training = &training->part,
                     .validation = &validation->part,
                     .settings = s->settings,
@@ -255,37 +295,9 @@ demur_training_networks(DemurSelector *s, const DemurTrainerInput *training,
                     .n_networks = n,
                     .keeper = keeper,
                     .results = log->networks,
-                    .errors = errors,
-                    .fractions = fractions,
                     .outer = progress,
-                    .cancellable = cancellable,
                     .kept = kept};
-  g_mutex_init(&job.mutex);
-  g_cond_init(&job.changed);
-  if (progress->func != NULL)
-    progress->func(0.0, "training", progress->data);
-  if (g_cancellable_is_cancelled(progress->cancellable))
-    g_cancellable_cancel(cancellable);
-  train_networks(&job, parallel);
-  hand_over(&job);
-  g_mutex_clear(&job.mutex);
-  g_cond_clear(&job.changed);
-  if (job.keep_error != NULL) {
-    g_propagate_error(error, job.keep_error);
-    for (size_t i = 0; i < n; i++)
-      g_clear_error(&errors[i]);
-    return FALSE;
-  }
-  gboolean ok = TRUE;
-  for (size_t i = 0; i < n; i++)
-    if (errors[i] != NULL) {
-      if (ok)
-        g_propagate_error(error, errors[i]);
-      else
-        g_error_free(errors[i]);
-      ok = FALSE;
-    }
-  if (!ok)
+  if (!run_job(&job, parallel, error))
     return FALSE;
   s->shape = log->networks[0]->shape;
   s->models = g_new0(DemurSelectorModel, n_models);
@@ -302,4 +314,29 @@ demur_training_networks(DemurSelector *s, const DemurTrainerInput *training,
     }
   }
   return TRUE;
+}
+
+DemurCheckpoint *
+demur_training_networks_some(const DemurSelector *s, const DemurTrainerInput *training,
+                             const DemurTrainerInput *validation, size_t first, size_t end,
+                             DemurParallel *parallel, const DemurProgress *progress,
+                             GError **error) {
+  g_autofree char *digest = digest_inputs(training, validation);
+  g_autoptr(DemurCheckpoint) kept = checkpoint_begin(s, digest, NULL);
+  g_return_val_if_fail(first < end && end <= kept->n_networks, NULL);
+  g_autofree DemurTrainerResult **results = g_new0(DemurTrainerResult *, end - first);
+  NetworkJob job = {.training = &training->part,
+                    .validation = &validation->part,
+                    .settings = s->settings,
+                    .seed = s->seed,
+                    .n_average = (size_t)s->settings->average,
+                    .first = first,
+                    .n_networks = end - first,
+                    .results = results,
+                    .outer = progress,
+                    .kept = kept};
+  const gboolean ok = run_job(&job, parallel, error);
+  for (size_t i = 0; i < end - first; i++)
+    demur_trainer_result_free(results[i]);
+  return ok ? g_steal_pointer(&kept) : NULL;
 }

@@ -31,4 +31,14 @@ gboolean demur_training_networks(DemurSelector *selector, const DemurTrainerInpu
                                  const DemurProgress *progress, DemurTrainingLog *log,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The networks [first, end) alone, numbered model by model: where each of them ended, as a checkpoint
+ * in which the others have not begun. What goes on from the checkpoints of all of them put together
+ * is the training of all. NULL with error, or cancelled. */
+DemurCheckpoint *demur_training_networks_some(const DemurSelector *selector,
+                                              const DemurTrainerInput *training,
+                                              const DemurTrainerInput *validation, size_t first,
+                                              size_t end, DemurParallel *parallel,
+                                              const DemurProgress *progress,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -243,89 +243,152 @@ begin(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 see
   return NULL;
 }
 
-/* Steps 4 and 5: the scaler, and the networks where there are any. */
+/* What the networks are trained on: the scaler's, standardised, with the denoised errors. */
 static gboolean
-train_scores(DemurSelector *s, const DemurCohort *view, const DemurTrainingParts *parts,
-             const DemurTrainingFeatures *features, const DemurTrainingKeeper *keeper,
-             DemurParallel *parallel, const DemurProgress *progress, DemurTrainingLog *log,
-             GError **error) {
-  g_auto(DemurTrainerInput) training = {0};
-  g_auto(DemurTrainerInput) validation = {0};
-  if (!demur_trainer_input_load(s, view, &parts->training, features->training, &training, error) ||
-      !demur_trainer_input_load(s, view, &parts->validation, features->validation, &validation,
+load_inputs(DemurSelector *s, const DemurCohort *view, const DemurTrainingParts *parts,
+            const DemurTrainingFeatures *features, DemurTrainerInput *training,
+            DemurTrainerInput *validation, GError **error) {
+  if (!demur_trainer_input_load(s, view, &parts->training, features->training, training, error) ||
+      !demur_trainer_input_load(s, view, &parts->validation, features->validation, validation,
                                 error))
     return FALSE;
-  s->scaler = demur_scaler_fit(training.inputs, training.part.n_scans, s->n_inputs, error);
+  s->scaler = demur_scaler_fit(training->inputs, training->part.n_scans, s->n_inputs, error);
   if (s->scaler == NULL)
     return FALSE;
-  if (s->settings->scoring != DEMUR_SCORING_NETWORK) {
-    s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
-    s->models = g_new0(DemurSelectorModel, 1);
-    s->n_models = log->n_models = 1;
+  if (s->settings->scoring != DEMUR_SCORING_NETWORK)
     return TRUE;
-  }
-  demur_scaler_apply(s->scaler, training.inputs, training.part.n_scans, training.inputs);
-  demur_scaler_apply(s->scaler, validation.inputs, validation.part.n_scans, validation.inputs);
+  demur_scaler_apply(s->scaler, training->inputs, training->part.n_scans, training->inputs);
+  demur_scaler_apply(s->scaler, validation->inputs, validation->part.n_scans, validation->inputs);
   if (s->settings->target == DEMUR_TARGET_DENOISED) {
-    training.errors = g_new(double, MAX(training.part.n_scans, 1));
-    demur_corrector_errors(&features->fitted, training.risks, training.labels,
-                           training.part.weights, training.part.n_scans, (int)s->settings->q,
-                           training.errors);
-    training.part.errors = training.errors;
+    training->errors = g_new(double, MAX(training->part.n_scans, 1));
+    demur_corrector_errors(&features->fitted, training->risks, training->labels,
+                           training->part.weights, training->part.n_scans, (int)s->settings->q,
+                           training->errors);
+    training->part.errors = training->errors;
   }
-  return demur_training_networks(s, &training, &validation, keeper, parallel, progress, log, error);
+  return TRUE;
+}
+
+/* All that comes before the networks, and what they are trained on. */
+typedef struct {
+  DemurTrainingParts parts;
+  DemurTrainingFeatures features;
+  DemurTrainingLog *log;
+  DemurCohort *view; /* the training's risks */
+  DemurTrainerInput training, validation;
+} Prepared;
+
+static void
+prepared_clear(Prepared *prepared) {
+  demur_trainer_input_clear(&prepared->training);
+  demur_trainer_input_clear(&prepared->validation);
+  demur_cohort_unref(prepared->view);
+  demur_training_features_clear(&prepared->features);
+  demur_training_parts_clear(&prepared->parts);
+  demur_training_log_free(prepared->log);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Prepared, prepared_clear)
+
+/* Steps 1 to 4; the first 12 % of progress. from: a checkpoint that must be of this training, or
+ * NULL. */
+static DemurSelector *
+prepare(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+        const DemurCheckpoint *from, DemurParallel *parallel, const DemurProgress *progress,
+        Prepared *prepared, GError **error) {
+  if (!demur_train_settings_check(settings, error))
+    return NULL;
+  DemurProgressStage stage = {progress, 0.0, 0.05, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  DemurTrainingParts *parts = &prepared->parts;
+  DemurTrainingFeatures *features = &prepared->features;
+
+  /* 1. Parts. */
+  prepared->log = g_new0(DemurTrainingLog, 1);
+  g_autoptr(DemurSelector) s = begin(cohort, settings, seed, parts, prepared->log, error);
+  if (s == NULL)
+    return NULL;
+  if (from != NULL &&
+      !demur_checkpoint_check(from, s->settings, seed, s->cohort_digest, NULL, error))
+    return NULL;
+
+  /* 2. What is fitted on the reference set, and the corrector on raw risks. */
+  if (!choose_columns(s, cohort, &parts->training, error) ||
+      (cohort->embedding_width > 0 &&
+       !demur_training_fit_reference(s, cohort, &parts->reference, parallel, &staged, error)))
+    return NULL;
+  stage = (DemurProgressStage){progress, 0.05, 0.12, NULL};
+  if (!demur_training_features_raw(s, cohort, &parts->training, parallel, &staged, features, error))
+    return NULL;
+
+  /* 3. Recalibration, and the features of the risks that it gives. */
+  prepared->view = demur_training_recalibrate(s, cohort, parts, &features->raw, parallel, &staged,
+                                              &prepared->log->recalibration_note, error);
+  if (prepared->view == NULL)
+    return NULL;
+  demur_training_fit_sites(s, cohort, &parts->training, &features->raw);
+
+  /* 4. What the networks are trained on. */
+  if (!demur_training_features_seen(s, prepared->view, parts, parallel, &staged, features, error) ||
+      !load_inputs(s, prepared->view, parts, features, &prepared->training, &prepared->validation,
+                   error))
+    return NULL;
+  return g_steal_pointer(&s);
 }
 
 DemurSelector *
 demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
                           const DemurTrainingKeeper *keeper, DemurParallel *parallel,
                           const DemurProgress *progress, DemurTrainingLog **log, GError **error) {
-  if (!demur_train_settings_check(settings, error))
-    return NULL;
   const DemurProgress none = {0};
   if (progress == NULL)
     progress = &none;
-  DemurProgressStage stage = {progress, 0.0, 0.05, NULL};
-  const DemurProgress staged = demur_progress_stage(&stage);
-
-  /* 1. Parts. */
-  g_auto(DemurTrainingParts) parts = {0};
-  g_autoptr(DemurTrainingLog) trained = g_new0(DemurTrainingLog, 1);
-  g_autoptr(DemurSelector) s = begin(cohort, settings, seed, &parts, trained, error);
+  g_auto(Prepared) prepared = {0};
+  g_autoptr(DemurSelector) s = prepare(cohort, settings, seed, keeper != NULL ? keeper->from : NULL,
+                                       parallel, progress, &prepared, error);
   if (s == NULL)
     return NULL;
-  if (keeper != NULL && keeper->from != NULL &&
-      !demur_checkpoint_check(keeper->from, s->settings, seed, s->cohort_digest, NULL, error))
-    return NULL;
 
-  /* 2. What is fitted on the reference set, and the corrector on raw risks. */
-  if (!choose_columns(s, cohort, &parts.training, error) ||
-      (cohort->embedding_width > 0 &&
-       !demur_training_fit_reference(s, cohort, &parts.reference, parallel, &staged, error)))
+  /* 5. Networks, where it scores by them. */
+  DemurProgressStage stage = {progress, 0.12, 1.0, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  if (s->settings->scoring != DEMUR_SCORING_NETWORK) {
+    s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
+    s->models = g_new0(DemurSelectorModel, 1);
+    s->n_models = prepared.log->n_models = 1;
+  } else if (!demur_training_networks(s, &prepared.training, &prepared.validation, keeper, parallel,
+                                      &staged, prepared.log, error)) {
     return NULL;
-  stage = (DemurProgressStage){progress, 0.05, 0.12, NULL};
-  g_auto(DemurTrainingFeatures) features = {0};
-  if (!demur_training_features_raw(s, cohort, &parts.training, parallel, &staged, &features, error))
-    return NULL;
-
-  /* 3. Recalibration, and the features of the risks that it gives. */
-  g_autoptr(DemurCohort) view = demur_training_recalibrate(
-      s, cohort, &parts, &features.raw, parallel, &staged, &trained->recalibration_note, error);
-  if (view == NULL)
-    return NULL;
-  demur_training_fit_sites(s, cohort, &parts.training, &features.raw);
-  if (!demur_training_features_seen(s, view, &parts, parallel, &staged, &features, error))
-    return NULL;
-
-  /* 4. and 5. Scaler and networks. */
-  stage = (DemurProgressStage){progress, 0.12, 1.0, NULL};
-  if (!train_scores(s, view, &parts, &features, keeper, parallel, &staged, trained, error))
-    return NULL;
+  }
 
   /* 6. What an accepted scan looks like, and the digest. */
-  keep_training_scans(s, view, &parts.training, features.training);
+  keep_training_scans(s, prepared.view, &prepared.parts.training, prepared.features.training);
   demur_selector_seal(s);
   if (log != NULL)
-    *log = g_steal_pointer(&trained);
+    *log = g_steal_pointer(&prepared.log);
   return g_steal_pointer(&s);
+}
+
+DemurCheckpoint *
+demur_selector_train_some(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+                          size_t first, size_t end, DemurParallel *parallel,
+                          const DemurProgress *progress, GError **error) {
+  if (settings->scoring != DEMUR_SCORING_NETWORK) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a selector that scores by %s has no networks to cut into shards",
+                    demur_scoring_row(settings->scoring)->name);
+    return NULL;
+  }
+  const DemurProgress none = {0};
+  if (progress == NULL)
+    progress = &none;
+  g_auto(Prepared) prepared = {0};
+  g_autoptr(DemurSelector) s =
+      prepare(cohort, settings, seed, NULL, parallel, progress, &prepared, error);
+  if (s == NULL)
+    return NULL;
+  DemurProgressStage stage = {progress, 0.12, 1.0, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  return demur_training_networks_some(s, &prepared.training, &prepared.validation, first, end,
+                                      parallel, &staged, error);
 }

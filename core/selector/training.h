@@ -54,4 +54,12 @@ DemurSelector *demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSe
                                          DemurTrainingLog **log,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Of that training the networks [first, end) of models x networks averaged alone, which another
+ * process may train at the same time: where they ended (demur_training_networks_some).
+ * DEMUR_ERROR_USAGE where the settings don't score by networks. */
+DemurCheckpoint *demur_selector_train_some(DemurCohort *cohort, const DemurTrainSettings *settings,
+                                           guint64 seed, size_t first, size_t end,
+                                           DemurParallel *parallel, const DemurProgress *progress,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

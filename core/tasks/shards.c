@@ -44,10 +44,11 @@ digest_settings(const DemurTrainSettings *settings, const char *grid) {
   return demur_sha256_of_text(text);
 }
 
+/* All that parts agree on; of folds or networks. */
 static gboolean
-plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
-         const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
-         size_t n_folds, GError **error) {
+plan_begin(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
+           const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
+           size_t n_pieces, GError **error) {
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
   if (rows == NULL)
@@ -55,6 +56,23 @@ plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
   g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n_rows);
   plan->cohort_digest = demur_cohort_digest(cohort, sorted, n_rows);
   plan->settings_digest = digest_settings(settings, grid);
+  plan->shared = (DemurShardPlan){.kind = kind,
+                                  .cohort_digest = plan->cohort_digest,
+                                  .settings = plan->settings_digest,
+                                  .program = DEMUR_VERSION,
+                                  .kernel = demur_mlp_kernel()->name,
+                                  .seed = seed,
+                                  .n_trials = n_trials,
+                                  .n_folds = n_pieces};
+  return TRUE;
+}
+
+static gboolean
+plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
+         const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
+         size_t n_folds, GError **error) {
+  if (!plan_begin(plan, kind, cohort, settings, grid, seed, n_trials, n_folds, error))
+    return FALSE;
   plan->trials = g_ptr_array_new_with_free_func(left_out_free);
   plan->failed = g_new0(gboolean, MAX(n_trials, 1));
   for (size_t t = 0; t < n_trials; t++) {
@@ -64,14 +82,7 @@ plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
     g_ptr_array_add(plan->trials, left_out);
   }
   const DemurLeftOut *first = plan->trials->pdata[0];
-  plan->shared = (DemurShardPlan){.kind = kind,
-                                  .cohort_digest = plan->cohort_digest,
-                                  .settings = plan->settings_digest,
-                                  .program = DEMUR_VERSION,
-                                  .kernel = demur_mlp_kernel()->name,
-                                  .seed = seed,
-                                  .n_trials = n_trials,
-                                  .n_folds = first->n_folds};
+  plan->shared.n_folds = first->n_folds;
   return TRUE;
 }
 
@@ -193,4 +204,59 @@ demur_shards_merge_search(DemurTask *task, DemurCohort *cohort, const DemurTrain
     search->trials[t].sbce2_auc = validation->measures[0].selector;
   }
   return demur_search_choose(search, error) ? g_steal_pointer(&search) : NULL;
+}
+
+static gboolean
+plan_training(Plan *plan, const DemurCohort *cohort, const DemurTrainSettings *settings,
+              guint64 seed, GError **error) {
+  return plan_begin(plan, DEMUR_SHARD_TRAIN, cohort, settings, NULL, seed, (size_t)settings->models,
+                    (size_t)settings->average, error);
+}
+
+gboolean
+demur_task_train_part(DemurTask *task, const DemurTrainParams *params, const DemurShard *shard,
+                      const char *path, GError **error) {
+  if (!demur_task_check_name("selector", params->selector, error) ||
+      !demur_train_settings_check(params->settings, error) ||
+      !demur_file_output_check(path, DEMUR_FILE_REPLACE, error))
+    return FALSE;
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_for_search(params->settings);
+  if (!settings->scoring_explicit && !settings->as_published) {
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "what the selector scores by is chosen by leaving sites out, which a shard alone "
+        "can't: say --method network, or cut a search (--search) into shards");
+    return FALSE;
+  }
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  g_auto(Plan) plan = {0};
+  size_t first, end;
+  if (cohort == NULL || !plan_training(&plan, cohort, settings, task->seed, error) ||
+      !demur_shard_plan_range(&plan.shared, shard, &first, &end, error))
+    return FALSE;
+  g_autoptr(DemurCheckpoint) networks = demur_selector_train_some(
+      cohort, settings, task->seed, first, end, task->parallel, &task->progress, error);
+  if (networks == NULL)
+    return FALSE;
+  g_autofree char *document = demur_network_part_write(&plan.shared, networks);
+  return demur_file_write(path, document, -1, DEMUR_FILE_REPLACE, error);
+}
+
+DemurCheckpoint *
+demur_shards_merge_training(DemurTask *task, DemurCohort *cohort,
+                            const DemurTrainSettings *settings, char *const *paths,
+                            GError **error) {
+  g_auto(Plan) plan = {0};
+  if (!plan_training(&plan, cohort, settings, task->seed, error))
+    return NULL;
+  g_autoptr(DemurCheckpoint) whole = NULL;
+  for (char *const *path = paths; *path != NULL; path++) {
+    gsize length;
+    g_autofree char *text = demur_file_input_read(*path, DEMUR_LIMIT_PART_BYTES, &length, error);
+    if (text == NULL ||
+        !demur_network_part_read(&plan.shared, text, (gssize)length, *path, &whole, error))
+      return NULL;
+  }
+  return demur_network_part_check_whole(&plan.shared, whole, error) ? g_steal_pointer(&whole)
+                                                                    : NULL;
 }

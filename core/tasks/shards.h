@@ -1,9 +1,10 @@
-/* Validation and search cut into shards for a job array, and put together from their parts: the
- * same bytes as in one run (evaluation/left-out-part.h). */
+/* Validation, search and the networks of a training cut into shards for a job array, and put together
+ * from their parts: the same bytes as in one run (evaluation/left-out-part.h, network-part.h). */
 #pragma once
 
 #include "tasks/train.h"
 #include "evaluation/left-out-part.h"
+#include "evaluation/network-part.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,12 @@ gboolean demur_task_search_part(DemurTask *task, const DemurTrainParams *params,
                                 const DemurShard *shard, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The shard's networks of what demur_task_train would train without a grid. DEMUR_ERROR_USAGE where
+ * the settings leave it to a whole run what the selector scores by. */
+gboolean demur_task_train_part(DemurTask *task, const DemurTrainParams *params,
+                               const DemurShard *shard, const char *path,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* For the tasks: the whole from the parts' files (NULL-terminated). DEMUR_ERROR_INPUT names the file
  * that is none, was edited, is of something else or stands twice, or the folds that are missing. */
 DemurValidation *demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
@@ -29,5 +36,8 @@ DemurSearch *demur_shards_merge_search(DemurTask *task, DemurCohort *cohort,
                                        const DemurTrainSettings *settings, const char *grid,
                                        size_t n_folds, char *const *paths,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurCheckpoint *demur_shards_merge_training(DemurTask *task, DemurCohort *cohort,
+                                             const DemurTrainSettings *settings, char *const *paths,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

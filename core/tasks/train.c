@@ -157,9 +157,14 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
     return FALSE;
   const gint64 started = g_get_monotonic_time();
   g_autoptr(DemurTrainSettings) settings =
-      settle(task, params, cohort, from != NULL, trained, error);
+      settle(task, params, cohort, from != NULL || params->parts != NULL, trained, error);
   if (settings == NULL)
     return FALSE;
+  if (params->parts != NULL && params->grid == NULL) {
+    from = demur_shards_merge_training(task, cohort, settings, params->parts, error);
+    if (from == NULL)
+      return FALSE;
+  }
   Keeping keeping = {.task = task, .params = params, .trained = trained};
   const DemurTrainingKeeper keeper = {from, keep_checkpoint, &keeping};
   trained->selector = demur_selector_train_kept(

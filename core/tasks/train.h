@@ -31,7 +31,9 @@ typedef struct {
   double horizon_years; /* trained on risks within so many years (demur_cohort_at_horizon); 0: the
                          * cohort's own */
   const char *grid;     /* searched first (evaluation/search.h); NULL: no search */
-  char *const *parts;   /* files of a search that was made in shards (tasks/shards.h); NULL: none */
+  char *const
+      *parts; /* files of the shards (tasks/shards.h) of its search, or without a grid of its
+                         * networks; NULL: none */
   DemurSelectorReplace replace; /* of a selector of that name */
   DemurResume resume;
   DemurTrainTold told; /* on the calling thread, for every epoch; NULL: nobody listens */

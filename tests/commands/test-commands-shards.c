@@ -136,7 +136,62 @@ test_search_in_shards_is_the_search(void) {
   g_autofree char *missing =
       g_strconcat(work, " --replace --merge part7 part1 part6 part2 part5 part3", NULL);
   assert_refuses(sandbox, missing, "in no part", 1);
-  assert_refuses(sandbox, "train t --cohort sim --shard 1/2 --part p", "--search", 2);
+}
+
+/* Networks of two models, each of three averaged, in shards that cut a model in two. */
+static void
+test_training_in_shards_is_the_training(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  static const char work[] = "train s --cohort sim --method network --epochs 2 "
+                             "--datasets-per-epoch 32 --batch 8 --dataset-size 64 --kappa 2 "
+                             "--models 2 --average 3";
+  g_autofree char *line = g_strconcat("--json ", work, NULL);
+  g_autoptr(Run) whole = run_line(sandbox, line);
+  assert_status(whole, 0);
+  g_autofree char *digest = g_strdup(string_at(root_of(whole), "digest"));
+  g_autofree char *networks =
+      json_to_string(json_object_get_member(root_of(whole), "networks"), FALSE);
+  for (size_t i = 1; i <= 4; i++)
+    make_part(sandbox, work, i, 4, i % 2 == 0 ? "1" : "2");
+  g_autofree char *merge =
+      g_strconcat("--json ", work, " --replace --merge part3 part1 part4 part2", NULL);
+  g_autoptr(Run) merged = run_line(sandbox, merge);
+  assert_status(merged, 0);
+  g_assert_cmpstr(string_at(root_of(merged), "digest"), ==, digest);
+  g_autofree char *again =
+      json_to_string(json_object_get_member(root_of(merged), "networks"), FALSE);
+  g_assert_cmpstr(again, ==, networks);
+
+  static const struct {
+    const char *more, *says;
+  } refused[] = {
+      {" --replace --merge part3 part1 part4", "in no part, the first of them network 2"},
+      {" --replace --merge part3 part1 part4 part2 part1", "in another part already"},
+      {" --replace --merge part3 part1 part4 part2 --kappa 1", "another settings"},
+      {" --replace --merge part3 part1 part4 part2 --seed 2", "another seed"},
+      {" --replace --merge part3 part1 part4 part2 --models 3", "another settings"},
+      {" --search --replace --merge part3 part1 part4 part2", "another study"},
+      {" --resume --merge part3 part1 part4 part2", "--resume"},
+      {" --shard 1/7 --part p", "nothing to do"},
+      {" --method confidence --shard 1/2 --part p", "no networks"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autofree char *refuse = g_strconcat(work, refused[i].more, NULL);
+    g_autoptr(Run) run = run_line(sandbox, refuse);
+    g_assert_cmpint(run->status, !=, 0);
+    assert_says(run->err, refused[i].says);
+  }
+  assert_refuses(sandbox, "train t --cohort sim --shard 1/2 --part p", "--method network", 2);
+
+  /* One character of the networks' bytes. */
+  g_autofree char *path = sandbox_path(sandbox, "part2"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  char *at = strstr(text, "\"checkpoint\": \"") + 200;
+  *at = *at == 'A' ? 'B' : 'A';
+  g_autofree char *written = sandbox_write(sandbox, "part2", text, -1);
+  g_autofree char *edited = g_strconcat(work, " --replace --merge part1 part2 part3 part4", NULL);
+  assert_refuses(sandbox, edited, "changed after it was written", 1);
 }
 
 int
@@ -145,5 +200,6 @@ main(int argc, char **argv) {
   g_test_add_func("/shards/validation", test_validation_in_shards_is_the_validation);
   g_test_add_func("/shards/refused", test_edited_and_foreign_parts_are_refused);
   g_test_add_func("/shards/search", test_search_in_shards_is_the_search);
+  g_test_add_func("/shards/training", test_training_in_shards_is_the_training);
   return g_test_run();
 }

@@ -96,6 +96,7 @@ class Bench:
         for part in ("1", "2"):
             self.must("train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", f"{part}/2", "--part", f"t{part}.json")
             self.must("validate", "s", "--cohort", "c", "--folds", "2", "--shard", f"{part}/2", "--part", f"v{part}.json")
+        self.must("train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "n1.json")
         self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +
                    "".join(f"{i},{i % 4},0,{'' if i % 3 else (i % 5 + 1) * 300},2500,\n" for i in range(180)))
         self.write("years.csv", f"pid,study_yr,split,{','.join(f'risk_year_{year}' for year in range(1, 7))}\n" + "".join(
@@ -549,6 +550,8 @@ def commands_of(bench):
         "validate merge": ["validate", "s", "--cohort", "c", "--folds", "2", "--merge", "v1.json", "v2.json"],
         "train part": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", "1/2", "--part", "out.json"],
         "train merge": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--merge", "t1.json", "t2.json"],
+        "train networks part": ["train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "out.json"],
+        "train networks merge": ["train", "t", "--cohort", "c", *QUICK, "--merge", "n1.json"],
         "train search": ["train", "t", "--cohort", "c", *QUICK, *SEARCH],
         "train horizons": ["train", "g", "--cohort", "y", *QUICK, "--horizons", "1,6"],
         "train replace": ["train", "s", "--cohort", "c", *QUICK, "--replace", "--force"],
