@@ -144,16 +144,23 @@ static DemurTableOutcome *
 import_selector(DemurTask *task, const DemurTableImport *import, GError **error) {
   if (!demur_task_check_name("selector", import->name, error))
     return NULL;
-  g_autoptr(DemurSelector) selector = demur_task_selector_import(
-      task, import->name, import->path,
-      import->replace ? DEMUR_SELECTOR_REPLACE_ALL : DEMUR_SELECTOR_REPLACE_NONE, error);
-  if (selector == NULL)
+  g_auto(DemurSelectorBundle) read = {0};
+  if (!demur_task_selector_import(
+          task, import->name, import->path,
+          import->replace ? DEMUR_SELECTOR_REPLACE_ALL : DEMUR_SELECTOR_REPLACE_NONE, &read, error))
     return NULL;
   GString *text = g_string_new(NULL);
-  g_string_printf(
-      text,
-      _("Selector %s is kept. It has no threshold yet: choose a coverage on the Cohort page."),
-      import->name);
+  if (read.family == NULL)
+    g_string_printf(
+        text,
+        _("Selector %s is kept. It has no threshold yet: choose a coverage on the Cohort page."),
+        import->name);
+  else
+    g_string_printf(text,
+                    _("Family %s is kept, with %zu selectors, %s-%dy to %s-%dy. None has a "
+                      "threshold yet: choose a coverage on the Cohort page."),
+                    import->name, read.n, import->name, read.years[0], import->name,
+                    read.years[read.n - 1]);
   return outcome_new(text, FALSE);
 }
 

@@ -8,20 +8,38 @@
 #include <math.h>
 #include "tasks/selectors.h"
 
-/* What was done, as the one document of --json. */
+/* What was done with a file, as the one document of --json. */
 static void
-print_done(DemurContext *context, const char *what, const char *name, const DemurSelector *s,
-           const char *file) {
+print_file_done(DemurContext *context, const char *what, const char *name,
+                const DemurSelectorBundle *bundle, const char *file) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, what, name);
-  if (s != NULL) {
-    demur_json_string(json, "digest", demur_selector_digest(s));
-    demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
-    demur_json_string(json, "file", file);
+  demur_json_string(json, "digest", bundle->digest);
+  demur_json_bool(json, "simulated", demur_selector_bundle_is_simulated(bundle));
+  demur_json_string(json, "file", file);
+  if (bundle->family != NULL) {
+    demur_json_string(json, "family", bundle->family);
+    demur_json_begin_array(json, "horizons");
+    for (size_t i = 0; i < bundle->n; i++) {
+      g_autofree char *member = demur_horizon_selector(name, bundle->years[i]);
+      demur_json_begin_object(json, NULL);
+      demur_json_int(json, "years", bundle->years[i]);
+      demur_json_string(json, "selector", member);
+      demur_json_string(json, "digest", demur_selector_digest(bundle->members[i]));
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
   }
   demur_json_end_object(json);
   demur_context_print_json(context, json);
+}
+
+/* "1, 2, 6": the horizons of a family. */
+static void
+print_years(const int *years, size_t n) {
+  for (size_t h = 0; h < n; h++)
+    g_print("%s%d", h > 0 ? ", " : "", years[h]);
 }
 
 static gboolean
@@ -45,6 +63,9 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_string(json, "digest", s->digest);
     demur_json_bool(json, "simulated", s->simulated);
     demur_json_string(json, "created", s->created);
+    demur_json_string(json, "family", s->family);
+    demur_json_double(json, "horizon_years",
+                      s->horizon_years > 0.0 ? s->horizon_years : (double)NAN);
     demur_json_begin_array(json, "coverages");
     for (guint t = 0; t < s->thresholds->len; t++)
       demur_json_double(json, NULL, ((DemurSelectorThreshold *)s->thresholds->pdata[t])->coverage);
@@ -62,11 +83,10 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
+/* Members into an open object. */
 static void
-show_json(DemurContext *context, const DemurSelectorFacts *facts) {
+write_facts(const DemurSelectorFacts *facts, DemurJson *json) {
   const DemurSelector *s = facts->selector;
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
   demur_json_string(json, "name", facts->name);
   demur_json_string(json, "digest", demur_selector_digest(s));
   demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
@@ -123,24 +143,59 @@ show_json(DemurContext *context, const DemurSelectorFacts *facts) {
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+}
+
+static void
+show_json(DemurContext *context, const char *name, const GPtrArray *all,
+          const DemurHorizons *horizons) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  if (horizons->n == 0)
+    write_facts(all->pdata[0], json);
+  else {
+    demur_json_string(json, "name", name);
+    demur_json_begin_array(json, "horizons");
+    for (guint h = 0; h < all->len; h++) {
+      const DemurSelectorFacts *facts = all->pdata[h];
+      demur_json_begin_object(json, NULL);
+      demur_json_int(json, "years", horizons->years[h]);
+      demur_json_string(json, "family", facts->family);
+      write_facts(facts, json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+  }
   demur_json_end_object(json);
   demur_context_print_json(context, json);
 }
 
-static gboolean
-run_show(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) arguments = NULL;
-  if (!demur_command_parse(context, argc, argv, NULL, &arguments, error) ||
-      !demur_command_expect(arguments, 1, "selector show takes the name of one selector", error))
-    return FALSE;
-  g_autoptr(DemurSelectorFacts) facts =
-      demur_task_selector_show(&context->task, arguments[0], error);
-  if (facts == NULL)
-    return FALSE;
-  if (context->json) {
-    show_json(context, facts);
-    return TRUE;
+/* What is common to all of a family, then a line or two a horizon. */
+static void
+show_family(const char *name, const GPtrArray *all, const DemurHorizons *horizons) {
+  const DemurSelectorFacts *first = all->pdata[0];
+  g_print("Family '%s'%s: risks within ", name, first->simulated ? " (simulated data)" : "");
+  print_years(horizons->years, horizons->n);
+  g_print(
+      " years, shown together or not at all\n  model %s, trained on cohort '%s' as family '%s'\n",
+      first->model, first->cohort, first->family);
+  for (guint h = 0; h < all->len; h++) {
+    const DemurSelectorFacts *facts = all->pdata[h];
+    const guint n = facts->thresholds->len;
+    const DemurSelectorThreshold *current = n > 0 ? facts->thresholds->pdata[n - 1] : NULL;
+    g_print("  within %d year%s  %-16s digest %.12s, ", horizons->years[h],
+            demur_cli_s((size_t)horizons->years[h]), facts->name, facts->digest);
+    if (current == NULL)
+      g_print("not tuned\n");
+    else
+      g_print("coverage %g: threshold %.6f, realised %.4f on '%s' of '%s'\n", current->coverage,
+              current->threshold, current->realised, current->split, current->cohort);
+    demur_command_print_warnings(facts->warnings);
   }
+  g_print("`demur selector show %s` says all of one horizon.\n", first->name);
+}
+
+static void
+show_one(const DemurSelectorFacts *facts) {
   const DemurSelector *s = facts->selector;
   g_autofree char *resample = demur_train_settings_resample_text(demur_selector_settings(s));
   g_autofree char *features = demur_train_settings_features_text(demur_selector_settings(s));
@@ -173,6 +228,25 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
             threshold->guarantee != NULL ? threshold->guarantee : "");
   }
   g_print("  %s\n  digest %s\n", facts->validation, demur_selector_digest(s));
+}
+
+static gboolean
+run_show(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) arguments = NULL;
+  if (!demur_command_parse(context, argc, argv, NULL, &arguments, error) ||
+      !demur_command_expect(arguments, 1, "selector show takes the name of one selector", error))
+    return FALSE;
+  DemurHorizons horizons;
+  g_autoptr(GPtrArray) all =
+      demur_task_selector_show(&context->task, arguments[0], &horizons, error);
+  if (all == NULL)
+    return FALSE;
+  if (context->json)
+    show_json(context, arguments[0], all, &horizons);
+  else if (horizons.n > 0)
+    show_family(arguments[0], all, &horizons);
+  else
+    show_one(all->pdata[0]);
   return TRUE;
 }
 
@@ -188,19 +262,26 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
   demur_context_take_stdout(arguments[1]);
-  g_autoptr(DemurSelector) s = demur_task_selector_export(
-      &context->task, arguments[0], arguments[1],
-      with_reference ? DEMUR_RELEASE_REFERENCE : DEMUR_RELEASE_PROTOTYPES, error);
-  if (s == NULL)
+  g_auto(DemurSelectorBundle) written = {0};
+  if (!demur_task_selector_export(
+          &context->task, arguments[0], arguments[1],
+          with_reference ? DEMUR_RELEASE_REFERENCE : DEMUR_RELEASE_PROTOTYPES, &written, error))
     return FALSE;
-  if (context->json)
-    print_done(context, "exported", arguments[0], s, arguments[1]);
-  else
-    g_print("Selector '%s' written, digest %s; %s\n", arguments[0], demur_selector_digest(s),
-            with_reference
-                ? "WITH ITS REFERENCE: embeddings, risks, labels and sites of single scans "
-                  "are in the file"
-                : "prototypes stand in place of its scans");
+  if (context->json) {
+    print_file_done(context, "exported", arguments[0], &written, arguments[1]);
+    return TRUE;
+  }
+  g_print("%s '%s' written", written.family != NULL ? "Family" : "Selector", arguments[0]);
+  if (written.family != NULL) {
+    g_print(", its selectors within ");
+    print_years(written.years, written.n);
+    g_print(" years in one file");
+  }
+  g_print(", digest %s; %s\n", written.digest,
+          with_reference
+              ? "WITH ITS REFERENCE: embeddings, risks, labels and sites of single scans "
+                "are in the file"
+              : "prototypes stand in place of its scans");
   return TRUE;
 }
 
@@ -220,19 +301,24 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   const DemurOptionGiven useless = {"--force", force};
   if (!replace && !demur_command_refuse_without("--replace", &useless, 1, error))
     return FALSE;
-  g_autoptr(DemurSelector) s =
-      demur_task_selector_import(&context->task, arguments[0], arguments[1],
-                                 force     ? DEMUR_SELECTOR_REPLACE_ALL
-                                 : replace ? DEMUR_SELECTOR_REPLACE_BARE
-                                           : DEMUR_SELECTOR_REPLACE_NONE,
-                                 error);
-  if (s == NULL)
+  g_auto(DemurSelectorBundle) read = {0};
+  if (!demur_task_selector_import(&context->task, arguments[0], arguments[1],
+                                  force     ? DEMUR_SELECTOR_REPLACE_ALL
+                                  : replace ? DEMUR_SELECTOR_REPLACE_BARE
+                                            : DEMUR_SELECTOR_REPLACE_NONE,
+                                  &read, error))
     return FALSE;
-  if (context->json)
-    print_done(context, "imported", arguments[0], s, arguments[1]);
-  else
-    g_print("Selector '%s' read, digest %s; it is not tuned yet\n", arguments[0],
-            demur_selector_digest(s));
+  if (context->json) {
+    print_file_done(context, "imported", arguments[0], &read, arguments[1]);
+    return TRUE;
+  }
+  g_print("%s '%s' read", read.family != NULL ? "Family" : "Selector", arguments[0]);
+  if (read.family != NULL) {
+    g_print(", its selectors within ");
+    print_years(read.years, read.n);
+    g_print(" years");
+  }
+  g_print(", digest %s; it is not tuned yet\n", read.digest);
   return TRUE;
 }
 
@@ -247,12 +333,28 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))
     return FALSE;
-  if (!demur_task_selector_remove(&context->task, arguments[0], force, error))
+  DemurHorizons horizons;
+  if (!demur_task_selector_remove(&context->task, arguments[0], force, &horizons, error))
     return FALSE;
-  if (context->json)
-    print_done(context, "removed", arguments[0], NULL, NULL);
-  else
+  g_auto(GStrv) names = demur_horizon_selectors(arguments[0], &horizons);
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "removed", arguments[0]);
+    if (horizons.n > 0) {
+      demur_json_begin_array(json, "selectors");
+      for (char **name = names; *name != NULL; name++)
+        demur_json_string(json, NULL, *name);
+      demur_json_end_array(json);
+    }
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else if (horizons.n > 0) {
+    g_autofree char *all = g_strjoinv(", ", names);
+    g_print("Family '%s' removed: its selectors %s and their thresholds\n", arguments[0], all);
+  } else {
     g_print("Selector '%s' and its thresholds removed\n", arguments[0]);
+  }
   return TRUE;
 }
 
@@ -274,7 +376,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                       "are prototypes, means "
                       "of at least 10 scans,\nand nothing tells who they were. It is a "
                       "selector of its own, to be "
-                      "tuned where it goes; docs/selector-file.md says\nwhat it loses.",
+                      "tuned where it goes; docs/selector-file.md says\nwhat it loses. A family's "
+                      "name (train --horizons) writes all of its selectors into one file.",
        .run = run_export},
       {.name = "import",
        .parameters = "SELECTOR FILE.json",

@@ -233,24 +233,39 @@ use(DemurContext *context, const char *selector, const Asked *asked, GError **er
     return FALSE;
   if (n > 1)
     return usage(error, "--use takes one coverage: the one that becomes current");
-  double threshold;
-  if (!demur_task_tune_use(&context->task, selector, coverages[0], asked->reason, &threshold,
-                           error))
+  DemurHorizons horizons;
+  double thresholds[DEMUR_N_YEARS];
+  if (!demur_task_tune_use(&context->task, selector, coverages[0], asked->reason, &horizons,
+                           thresholds, error))
     return FALSE;
+  g_auto(GStrv) names = demur_horizon_selectors(selector, &horizons);
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "selector", selector);
-    demur_json_double(json, "coverage", coverages[0]);
-    demur_json_double(json, "threshold", threshold);
-    demur_json_bool(json, "current", TRUE);
+    if (horizons.n > 0)
+      demur_json_begin_array(json, "horizons");
+    for (guint i = 0; names[i] != NULL; i++) {
+      if (horizons.n > 0) {
+        demur_json_begin_object(json, NULL);
+        demur_json_int(json, "years", horizons.years[i]);
+      }
+      demur_json_string(json, "selector", names[i]);
+      demur_json_double(json, "coverage", coverages[0]);
+      demur_json_double(json, "threshold", thresholds[i]);
+      demur_json_bool(json, "current", TRUE);
+      if (horizons.n > 0)
+        demur_json_end_object(json);
+    }
+    if (horizons.n > 0)
+      demur_json_end_array(json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
-  } else {
+    return TRUE;
+  }
+  for (guint i = 0; names[i] != NULL; i++)
     g_print("Selector '%s': the threshold %.6f of coverage %g is current; assess again for its "
             "verdicts\n",
-            selector, threshold, coverages[0]);
-  }
+            names[i], thresholds[i], coverages[0]);
   return TRUE;
 }
 

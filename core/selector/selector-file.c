@@ -224,13 +224,18 @@ demur_selector_seal(DemurSelector *selector) {
   selector->digest = demur_sha256_of_text(text);
 }
 
-char *
-demur_selector_to_json(const DemurSelector *selector) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
+void
+demur_selector_write_json(const DemurSelector *selector, DemurJson *json, const char *key) {
+  demur_json_begin_object(json, key);
   demur_json_string(json, "digest", selector->digest);
   write_members(selector, json);
   demur_json_end_object(json);
+}
+
+char *
+demur_selector_to_json(const DemurSelector *selector) {
+  DemurJson *json = demur_json_new();
+  demur_selector_write_json(selector, json, NULL);
   return demur_json_finish(json);
 }
 
@@ -644,10 +649,9 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
          demur_selector_check_sound(s, error);
 }
 
-/* The selector, not sealed; *digest: the one its document names (owned). */
-static DemurSelector *
-read_unsealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+JsonObject *
+demur_selector_load_object(JsonParser *parser, const char *text, gssize length, const char *name,
+                           GError **error) {
   g_autoptr(GError) local = NULL;
   if (!demur_json_load(parser, text, length, &local)) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
@@ -659,15 +663,28 @@ read_unsealed(const char *text, gssize length, const char *name, char **digest, 
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object", name);
     return NULL;
   }
+  return json_node_get_object(node);
+}
+
+/* The selector, not sealed; *digest: the one its document names (owned). */
+static DemurSelector *
+read_object_unsealed(JsonObject *root, const char *name, char **digest, GError **error) {
+  g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  if (!read_document(selector, json_node_get_object(node), &local) ||
-      !read_text(json_node_get_object(node), "digest", digest, &local)) {
+  if (!read_document(selector, root, &local) || !read_text(root, "digest", digest, &local)) {
     const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
     demur_error_set(error, code, "%s is not a usable selector: %s", name, local->message);
     demur_error_because(error, local);
     return NULL;
   }
   return g_steal_pointer(&selector);
+}
+
+static DemurSelector *
+read_unsealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  JsonObject *root = demur_selector_load_object(parser, text, length, name, error);
+  return root != NULL ? read_object_unsealed(root, name, digest, error) : NULL;
 }
 
 /* Whether text is, byte for byte, the document that demur_selector_to_json writes of a content with
@@ -719,9 +736,9 @@ demur_selector_from_json_unsealed(const char *text, gssize length, const char *n
 }
 
 DemurSelector *
-demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
+demur_selector_from_object(JsonObject *root, const char *name, GError **error) {
   g_autofree char *digest = NULL;
-  g_autoptr(DemurSelector) selector = read_unsealed(text, length, name, &digest, error);
+  g_autoptr(DemurSelector) selector = read_object_unsealed(root, name, &digest, error);
   if (selector == NULL)
     return NULL;
   demur_selector_seal(selector);
@@ -734,4 +751,11 @@ demur_selector_from_json(const char *text, gssize length, const char *name, GErr
     return NULL;
   }
   return g_steal_pointer(&selector);
+}
+
+DemurSelector *
+demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  JsonObject *root = demur_selector_load_object(parser, text, length, name, error);
+  return root != NULL ? demur_selector_from_object(root, name, error) : NULL;
 }

@@ -2,6 +2,9 @@
  * selector-file.c and immutable from then on. */
 #pragma once
 
+#include <json-glib/json-glib.h>
+
+#include "base/json-writer.h"
 #include "selector/release.h"
 #include "selector/selector.h"
 #include "selector/trainer.h"
@@ -120,6 +123,14 @@ void demur_selector_corrector_base(const DemurSelector *selector, const double *
  * and risk bands read them (owned, g_aligned_free). */
 double *demur_selector_kept_meta(const DemurSelector *selector);
 void demur_selector_seal(DemurSelector *selector);
+
+/* The document as an object under key; the root of a document's text (borrowed from the parser), and
+ * the selector that an object is. Errors: as demur_selector_from_json. */
+void demur_selector_write_json(const DemurSelector *selector, DemurJson *json, const char *key);
+JsonObject *demur_selector_load_object(JsonParser *parser, const char *text, gssize length,
+                                       const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurSelector *demur_selector_from_object(JsonObject *root, const char *name,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* As demur_selector_from_json, whatever digest the document names: what a hostile one whose digest
  * is right would be. For tests. */

@@ -243,6 +243,17 @@ demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *recor
   return demur_store_end(workspace, ok, error);
 }
 
+gboolean
+demur_selectors_save_all(DemurWorkspace *workspace, const DemurSelectorRecord *records, size_t n,
+                         DemurSelectorReplace replace, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = TRUE;
+  for (size_t i = 0; ok && i < n; i++)
+    ok = demur_selectors_save(workspace, &records[i], replace, error);
+  return demur_store_end(workspace, ok, error);
+}
+
 /* The row that statement stands on: name, digest, .. created, then the document where it is asked
  * for. */
 #define SELECT_SELECTOR                                                                            \
@@ -407,6 +418,17 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
        run(workspace, "DELETE FROM selector WHERE name = ?", name, NULL, "removing a selector",
            error) &&
        demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, now, error);
+  return demur_store_end(workspace, ok, error);
+}
+
+gboolean
+demur_selectors_remove_all(DemurWorkspace *workspace, const char *const *names, size_t n,
+                           gboolean force, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = TRUE;
+  for (size_t i = 0; ok && i < n; i++)
+    ok = demur_selectors_remove(workspace, names[i], force, error);
   return demur_store_end(workspace, ok, error);
 }
 

@@ -46,6 +46,11 @@ gboolean demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorReco
                               DemurSelectorReplace replace,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of several [n], all or none. */
+gboolean demur_selectors_save_all(DemurWorkspace *workspace, const DemurSelectorRecord *records,
+                                  size_t n, DemurSelectorReplace replace,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* NULL with DEMUR_ERROR_NOT_FOUND and the names there are; DEMUR_ERROR_STORE where the document's
  * bytes are not those that were saved. */
 DemurSelectorRecord *demur_selectors_load(DemurWorkspace *workspace, const char *name,
@@ -70,6 +75,10 @@ gboolean demur_selectors_set_validation(DemurWorkspace *workspace, const char *n
  * digest. */
 gboolean demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of several [n], all or none. */
+gboolean demur_selectors_remove_all(DemurWorkspace *workspace, const char *const *names, size_t n,
+                                    gboolean force, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A tuned threshold: score >= threshold is accepted. */
 typedef struct {

@@ -11,7 +11,7 @@
 #include "store/workspace.h"
 
 #define FIRST_BYTES 4096
-#define SELECTOR_MARK "\"demur-selector\""
+#define SELECTOR_MARK "\"demur-selector" /* and of a family "demur-selector-family" */
 
 void
 demur_file_look_free(DemurFileLook *look) {

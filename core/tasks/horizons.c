@@ -61,12 +61,40 @@ demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horiz
       const DemurSelectorRecord *record = records->pdata[r];
       if (strcmp(record->name, name) == 0)
         return TRUE;
-      if (strcmp(record->name, member) == 0 && g_strcmp0(record->family, name) == 0)
+      if (strcmp(record->name, member) == 0 && record->family != NULL)
         found.years[found.n++] = year;
     }
   }
   *horizons = found;
   return TRUE;
+}
+
+gboolean
+demur_horizons_check_name(DemurTask *task, const char *name, gboolean family, GError **error) {
+  DemurHorizons there;
+  if (family)
+    return demur_task_workspace(task, error) != NULL &&
+           demur_selectors_check_free(task->workspace, name, DEMUR_SELECTOR_REPLACE_NONE, error);
+  if (!demur_horizons_of_family(task, name, &there, error))
+    return FALSE;
+  if (there.n > 0)
+    demur_error_set(
+        error, DEMUR_ERROR_EXISTS,
+        "there is a family %s already, of selectors %s-1y and so on, which could not be "
+        "called by its name any more; choose another name",
+        name, name);
+  return there.n == 0;
+}
+
+char **
+demur_horizon_selectors(const char *name, const DemurHorizons *horizons) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (size_t h = 0; h < horizons->n; h++)
+    g_ptr_array_add(names, demur_horizon_selector(name, horizons->years[h]));
+  if (horizons->n == 0)
+    g_ptr_array_add(names, g_strdup(name));
+  g_ptr_array_add(names, NULL);
+  return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
 void
@@ -98,7 +126,8 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
   }
   const DemurProgress whole = task->progress;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  gboolean ok = workspace != NULL;
+  gboolean ok = workspace != NULL &&
+                (!several || demur_horizons_check_name(task, params->selector, TRUE, error));
   for (size_t h = 0; ok && h < horizons->n; h++) {
     g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
     ok = demur_selectors_check_free(workspace, name, params->replace, error);

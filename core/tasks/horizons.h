@@ -24,10 +24,19 @@ gboolean demur_horizons_parse(const char *text, DemurHorizons *horizons,
 /* "NAME-3y" (owned). */
 char *demur_horizon_selector(const char *name, int years);
 
-/* The horizons of the family of that name; n = 0 where there is none in the workspace, or where a
+/* The horizons of the family of that name: of the selectors NAME-Ny that are of one, whether trained
+ * under the name or read from a file under it. n = 0 where there is none in the workspace, or where a
  * selector has the name itself. */
 gboolean demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether a selector (family: selectors NAME-Ny) can be kept under the name and be called by it:
+ * DEMUR_ERROR_EXISTS where a family (a selector) has it, whatever may be replaced. */
+gboolean demur_horizons_check_name(DemurTask *task, const char *name, gboolean family,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The selectors that a name stands for: those of the horizons, or, of none, itself (owned). */
+char **demur_horizon_selectors(const char *name, const DemurHorizons *horizons);
 
 /* What the risks of a scan that are shown say of the one at place at: it is no less than those of
  * fewer years and no more than those of more. risks [n], ascending years, NaN where held back; NaN:

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "store/checkpoints.h"
 #include "store/trained.h"
+#include "tasks/horizons.h"
 #include "tasks/names.h"
 #include "tasks/selection.h"
 #include "tasks/shards.h"
@@ -143,7 +144,8 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
     return FALSE;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL ||
-      !demur_selectors_check_free(workspace, params->selector, params->replace, error))
+      !demur_selectors_check_free(workspace, params->selector, params->replace, error) ||
+      !demur_horizons_check_name(task, params->selector, FALSE, error))
     return FALSE;
   g_autoptr(DemurCheckpoint) from = NULL;
   if (!read_checkpoint(workspace, params, &from, error))

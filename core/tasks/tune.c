@@ -280,22 +280,32 @@ demur_tuned_free(DemurTuned *tuned) {
   g_free(tuned);
 }
 
+static gboolean
+use_one(DemurTask *task, const char *selector, double coverage, const char *reason, const char *now,
+        double *threshold, GError **error) {
+  g_autoptr(DemurSelector) loaded = demur_task_load_selector(task, selector, NULL, error);
+  g_autoptr(DemurThresholdRecord) record =
+      loaded != NULL ? demur_thresholds_find(task->workspace, selector, coverage, error) : NULL;
+  if (record == NULL || !demur_thresholds_save(task->workspace, record, error) ||
+      !keep_decision(task, task->workspace, record, demur_selector_digest(loaded), reason, now,
+                     error))
+    return FALSE;
+  *threshold = record->threshold;
+  return TRUE;
+}
+
 gboolean
 demur_task_tune_use(DemurTask *task, const char *selector, double coverage, const char *reason,
-                    double *threshold, GError **error) {
-  g_autoptr(DemurSelector) loaded = demur_task_load_selector(task, selector, NULL, error);
-  DemurWorkspace *workspace = loaded != NULL ? demur_task_workspace(task, error) : NULL;
-  if (workspace == NULL || !demur_workspace_begin(workspace, error))
+                    DemurHorizons *horizons, double *thresholds, GError **error) {
+  if (!demur_horizons_of_family(task, selector, horizons, error) ||
+      !demur_workspace_begin(task->workspace, error))
     return FALSE;
+  g_auto(GStrv) names = demur_horizon_selectors(selector, horizons);
   g_autofree char *now = demur_task_now(task);
-  g_autoptr(DemurThresholdRecord) record =
-      demur_thresholds_find(workspace, selector, coverage, error);
-  if (record == NULL || !demur_thresholds_save(workspace, record, error) ||
-      !keep_decision(task, workspace, record, demur_selector_digest(loaded), reason, now, error)) {
-    demur_workspace_rollback(workspace);
-    return FALSE;
-  }
-  if (threshold != NULL)
-    *threshold = record->threshold;
-  return demur_workspace_commit(workspace, error);
+  for (guint i = 0; names[i] != NULL; i++)
+    if (!use_one(task, names[i], coverage, reason, now, &thresholds[i], error)) {
+      demur_workspace_rollback(task->workspace);
+      return FALSE;
+    }
+  return demur_workspace_commit(task->workspace, error);
 }

@@ -1,6 +1,7 @@
 /* Tuning a selector to coverages or to a guaranteed risk, and choosing among its thresholds. */
 #pragma once
 
+#include "tasks/horizons.h"
 #include "tasks/task.h"
 #include "tasks/warnings.h"
 #include "selector/measure-guarantee.h"
@@ -42,10 +43,11 @@ DemurTuned *demur_task_tune(DemurTask *task, const DemurTuneParams *params,
 void demur_tuned_free(DemurTuned *tuned);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTuned, demur_tuned_free)
 
-/* Makes the threshold that was tuned for this coverage the current one again; reason as above.
- * *threshold, if not NULL, receives it. DEMUR_ERROR_STATE with the coverages there are. */
+/* Makes the threshold that was tuned for this coverage the current one again; reason as above. Of a
+ * family's name that of each of its horizons (*horizons), or of none. thresholds [DEMUR_N_YEARS]
+ * receives them; of one selector the first. DEMUR_ERROR_STATE with the coverages there are. */
 gboolean demur_task_tune_use(DemurTask *task, const char *selector, double coverage,
-                             const char *reason, double *threshold,
+                             const char *reason, DemurHorizons *horizons, double *thresholds,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -307,6 +307,144 @@ a_coverage_is_of_all_horizons(void) {
   g_assert_cmpuint(shown_together(sandbox), ==, in_use);
 }
 
+/* Fails unless the command says so, and returns so. */
+static void
+assert_line(const Sandbox *sandbox, const char *line, int status, const char *says) {
+  g_autoptr(Run) run = run_line(sandbox, line);
+  if (run->status != status || strstr(status == 0 ? run->out : run->err, says) == NULL)
+    g_error("%s: %d, %s%s, not %d, %s", line, run->status, run->out, run->err, status, says);
+}
+
+/* The verdicts of a family at all horizons, as text, without its name. */
+static char *
+verdicts_of(const Sandbox *sandbox, const char *family) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", family, "--cohort", "c", NULL);
+  JsonArray *horizons = array_at(root_of(run), "horizons");
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint h = 0; h < json_array_get_length(horizons); h++) {
+    JsonArray *verdicts = array_at(json_array_get_object_element(horizons, h), "verdicts");
+    for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+      JsonObject *v = json_array_get_object_element(verdicts, i);
+      g_string_append_printf(text, "%s %s %g\n", string_at(v, "scan_id"), string_at(v, "verdict"),
+                             number_at(v, "risk"));
+    }
+  }
+  return g_strdup(text->str);
+}
+
+/* The file with one thing changed, under another name (owned). */
+static char *
+write_changed(const Sandbox *sandbox, const char *file, const char *name,
+              void (*change)(JsonObject *root)) {
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_file(parser, file, NULL));
+  change(json_node_get_object(json_parser_get_root(parser)));
+  g_autofree char *text = json_to_string(json_parser_get_root(parser), TRUE);
+  return sandbox_write(sandbox, name, text, -1);
+}
+
+static void
+nothing(JsonObject *root) {
+}
+
+static void
+take_one_out(JsonObject *root) {
+  json_array_remove_element(array_at(root, "members"), 0);
+}
+
+static void
+change_one(JsonObject *root) {
+  json_object_set_boolean_member(json_array_get_object_element(array_at(root, "members"), 1),
+                                 "simulated", TRUE);
+}
+
+/* One file, one family: the same selectors, by any name; whole or not at all. */
+static void
+a_family_is_one_file(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "c", "6"))
+    return;
+  g_autoptr(Run) family = train_small(sandbox, "f", "c", MODEL, "--horizons", "1,6", NULL);
+  assert_status(family, 0);
+  assert_line(sandbox, "tune f --cohort c --coverage 0.8,0.5", 0, "f-6y");
+  g_autofree char *file = sandbox_path(sandbox, "f.json"),
+                  *rows = sandbox_path(sandbox, "rows.json");
+  g_autoptr(Run)
+      exported = run_json(sandbox, 0, "selector", "export", "f", file, NULL),
+      with_rows = run_json(sandbox, 0, "selector", "export", "f", rows, "--with-reference", NULL),
+      imported = run_json(sandbox, 0, "selector", "import", "g", rows, NULL),
+      shown = run_json(sandbox, 0, "selector", "show", "g", NULL),
+      text = run_demur(sandbox, "selector", "show", "f", NULL);
+  g_assert_cmpstr(string_at(root_of(with_rows), "digest"), ==,
+                  string_at(root_of(imported), "digest"));
+  g_assert_cmpstr(string_at(root_of(exported), "digest"), !=,
+                  string_at(root_of(imported), "digest"));
+  JsonArray *members = array_at(root_of(imported), "horizons"),
+            *horizons = array_at(root_of(shown), "horizons");
+  g_assert_cmpuint(json_array_get_length(horizons), ==, 2);
+  for (guint h = 0; h < 2; h++) {
+    JsonObject *one = json_array_get_object_element(horizons, h);
+    g_assert_cmpfloat(number_at(one, "years"), ==, h == 0 ? 1 : 6);
+    g_assert_cmpfloat(number_at(one, "horizon_years"), ==, h == 0 ? 1 : 6);
+    g_assert_cmpstr(string_at(one, "name"), ==, h == 0 ? "g-1y" : "g-6y");
+    g_assert_cmpstr(string_at(one, "family"), ==, "f");
+    g_assert_cmpuint(json_array_get_length(array_at(one, "thresholds")), ==, 0);
+    g_assert_cmpstr(string_at(one, "digest"), ==,
+                    string_at(json_array_get_object_element(members, h), "digest"));
+  }
+  assert_says(text->out, "Family 'f': risks within 1, 6 years");
+  assert_says(text->out, "f-6y             digest");
+  assert_line(sandbox, "tune f --use 0.5", 0, "f-6y");
+  assert_line(sandbox, "tune f --use 0.8 --json", 0, "\"horizons\"");
+  /* In a workspace of its own it says what the first says, under another name too. */
+  g_autofree char *ours = verdicts_of(sandbox, "f");
+  assert_line(sandbox, "selector remove f", 1, "of selector f-1y there are");
+  assert_line(sandbox, "selector remove f --force", 0, "f-1y, f-6y");
+  assert_line(sandbox, "tune g --cohort c --coverage 0.8", 0, "g-6y");
+  g_autofree char *theirs = verdicts_of(sandbox, "g");
+  g_assert_cmpstr(ours, ==, theirs);
+  g_autofree char *same = write_changed(sandbox, file, "same.json", nothing),
+                  *less = write_changed(sandbox, file, "less.json", take_one_out),
+                  *other = write_changed(sandbox, file, "other.json", change_one);
+  const struct {
+    const char *name, *file, *option;
+    int status;
+    const char *says;
+  } steps[] = {{"h", less, NULL, 1, "horizon 1, which 'horizons' names, is lacking"},
+               {"h", other, NULL, 1, "members[1] was changed after it was written"},
+               {"g", file, NULL, 1, "there is a selector g-1y already"},
+               {"g", file, "--replace", 1, "selector g-1y has 1 threshold"},
+               {"h", same, NULL, 0, "it is not tuned yet"},
+               {"h", file, "--replace", 0, "it is not tuned yet"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+    g_autoptr(Run) run = run_demur(sandbox, "selector", "import", steps[i].name, steps[i].file,
+                                   steps[i].option, NULL);
+    assert_status(run, steps[i].status);
+    assert_says(steps[i].status == 0 ? run->out : run->err, steps[i].says);
+  }
+  /* A name is a selector's or a family's. */
+  assert_line(sandbox, "train h --cohort c --method confidence", 1, "there is a family h already");
+  assert_line(sandbox, "selector remove h-6y", 0, "removed");
+  g_autofree char *one = sandbox_path(sandbox, "one.json");
+  g_autoptr(Run)
+      alone = run_demur(sandbox, "selector", "export", "h-1y", one, NULL),
+      single = run_demur(sandbox, "selector", "import", "i", one, NULL),
+      taken = run_demur(sandbox, "selector", "import", "i", file, NULL),
+      shadows = run_demur(sandbox, "selector", "import", "g", one, NULL),
+      part = run_demur(sandbox, "selector", "export", "h", less, NULL),
+      over = run_demur(sandbox, "selector", "import", "g", less, "--replace", "--force", NULL);
+  assert_status(alone, 0);
+  assert_status(single, 0);
+  assert_status(taken, 1);
+  assert_says(taken->err, "there is a selector i already");
+  assert_status(shadows, 1);
+  assert_says(shadows->err, "there is a family g already");
+  assert_status(part, 0);
+  assert_status(over, 1);
+  assert_says(over->err, "with a selector g-6y that the file has not");
+  assert_line(sandbox, "verify", 0, "");
+}
+
 static void
 what_has_no_horizons_is_refused(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -339,6 +477,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/horizons/another-threshold", anothers_threshold_makes_verdicts_old);
   g_test_add_func("/commands/horizons/another-audit", anothers_audit_makes_verdicts_old);
   g_test_add_func("/commands/horizons/coverage", a_coverage_is_of_all_horizons);
+  g_test_add_func("/commands/horizons/file", a_family_is_one_file);
   g_test_add_func("/commands/horizons/refused", what_has_no_horizons_is_refused);
   return g_test_run();
 }

@@ -1,11 +1,12 @@
 /* A selector's file with a right digest, and what it then makes of scans: refused, or every score a
- * number from 0 to 1. */
+ * number from 0 to 1. A family's file: refused, or written again as it was read. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/blas.h"
 #include "cohort/cohort.h"
+#include "selector/selector-bundle.h"
 #include "selector/selector-private.h"
 
 #define N_SCANS 6
@@ -36,11 +37,28 @@ small_cohort(const DemurSelector *selector) {
                                      TRUE, NULL);
 }
 
+static void
+read_family(const char *text) {
+  g_auto(DemurSelectorBundle) bundle = {0}, same = {0};
+  g_autoptr(GError) error = NULL;
+  if (!demur_selector_bundle_from_json(text, -1, "file", &bundle, &error)) {
+    g_assert_nonnull(error);
+    g_assert_cmpuint(bundle.n, ==, 0);
+    return;
+  }
+  g_autofree char *again = demur_selector_bundle_to_json(&bundle);
+  if (!demur_selector_bundle_from_json(again, -1, "its own", &same, &error))
+    g_error("its own document is refused: %s", error->message);
+  g_assert_cmpstr(same.digest, ==, bundle.digest);
+  g_assert_cmpuint(same.n, ==, bundle.n);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   demur_blas_init();
   g_autoptr(GError) error = NULL;
   g_autofree char *text = g_strndup((const char *)data, size);
+  read_family(text);
   g_autoptr(DemurSelector) selector =
       demur_selector_from_json_unsealed(text, (gssize)strlen(text), "file", &error);
   if (selector == NULL) {

@@ -310,6 +310,62 @@ test_selectors_and_thresholds(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
 }
 
+/* Several selectors are kept, replaced and removed as one: where one of them is refused nothing has
+ * changed, the log neither. */
+static void
+test_several_selectors_are_one(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  const DemurSelectorRecord records[] = {selector("f-1y", "c"), selector("f-2y", "c")};
+  const char *const names[] = {"f-1y", "f-2y"};
+  static const struct {
+    gboolean save;
+    DemurSelectorReplace replace; /* or forced */
+    const char *before;           /* what is made first: a selector or "tuned" */
+    gboolean done;
+    guint n_after;
+  } rows[] = {{TRUE, DEMUR_SELECTOR_REPLACE_NONE, "f-2y", FALSE, 1},
+              {TRUE, DEMUR_SELECTOR_REPLACE_BARE, NULL, TRUE, 2},
+              {TRUE, DEMUR_SELECTOR_REPLACE_NONE, NULL, FALSE, 2},
+              {TRUE, DEMUR_SELECTOR_REPLACE_BARE, "tuned", FALSE, 2},
+              {TRUE, DEMUR_SELECTOR_REPLACE_ALL, NULL, TRUE, 2},
+              {FALSE, DEMUR_SELECTOR_REPLACE_NONE, "audited", FALSE, 2},
+              {FALSE, DEMUR_SELECTOR_REPLACE_ALL, NULL, TRUE, 0},
+              {FALSE, DEMUR_SELECTOR_REPLACE_ALL, "f-1y", FALSE, 1}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    if (g_strcmp0(rows[i].before, "tuned") == 0) {
+      DemurThresholdRecord t = threshold(0.9, 1.0);
+      t.selector = (char *)"f-2y";
+      g_assert_true(demur_thresholds_save(workspace, &t, &error));
+    } else if (g_strcmp0(rows[i].before, "audited") == 0) {
+      const DemurAuditRecord audit = {.selector = "f-2y",
+                                      .site = "A",
+                                      .cohort = "c",
+                                      .tau2 = 0.1,
+                                      .n_labels = 3,
+                                      .created = "2026-01-01T00:00:00Z"};
+      g_assert_true(demur_audits_save(workspace, &audit, &error));
+    } else if (rows[i].before != NULL) {
+      const DemurSelectorRecord one = selector(rows[i].before, "c");
+      g_assert_true(demur_selectors_save(workspace, &one, DEMUR_SELECTOR_REPLACE_NONE, &error));
+    }
+    g_assert_no_error(error);
+    g_autofree char *head = demur_events_head(workspace, &error);
+    const gboolean done =
+        rows[i].save
+            ? demur_selectors_save_all(workspace, records, 2, rows[i].replace, &error)
+            : demur_selectors_remove_all(workspace, names, 2,
+                                         rows[i].replace == DEMUR_SELECTOR_REPLACE_ALL, &error);
+    g_assert_cmpint(done, ==, rows[i].done);
+    g_assert_true((error == NULL) == done);
+    g_clear_error(&error);
+    g_autoptr(GPtrArray) list = demur_selectors_list(workspace, &error);
+    g_assert_cmpuint(list->len, ==, rows[i].n_after);
+    g_autofree char *now = demur_events_head(workspace, &error);
+    g_assert_cmpint(strcmp(head, now) != 0, ==, done);
+  }
+}
+
 /* One changed value of a threshold, each in turn, is found wherever thresholds are read; what an
  * older program kept (no digest) is read, and said to be unchecked. */
 static void
@@ -1011,6 +1067,7 @@ FRESH(test_refuses_untouched)
 FRESH(test_cohort_round_trip)
 FRESH(test_attach_keeps_digest)
 FRESH(test_selectors_and_thresholds)
+FRESH(test_several_selectors_are_one)
 FRESH(test_changed_threshold_is_found)
 FRESH(test_exclusions_round_trip)
 FRESH(test_older_workspace_is_migrated)
@@ -1065,6 +1122,7 @@ main(int argc, char **argv) {
   each("cohort-round-trip", fresh_test_cohort_round_trip);
   each("attach-keeps-digest", fresh_test_attach_keeps_digest);
   each("selectors-and-thresholds", fresh_test_selectors_and_thresholds);
+  each("several-selectors-are-one", fresh_test_several_selectors_are_one);
   each("changed-threshold-is-found", fresh_test_changed_threshold_is_found);
   each("exclusions-round-trip", fresh_test_exclusions_round_trip);
   each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
