@@ -52,15 +52,31 @@ take(GArray *taken, size_t column) {
   g_array_append_val(taken, t);
 }
 
+/* Tells once of each of the cohort's own columns (once of all emb_ ..) that the table has too, and
+ * that stays as it is. */
+static void
+notice_own(const DemurTableHeader *header, size_t column, GPtrArray *noticed) {
+  const char *name = header->names[column];
+  const size_t known = strcspn(name, "0123456789");
+  for (guint w = 0; w < noticed->len; w++) {
+    const DemurTableWarning *earlier = noticed->pdata[w];
+    if (earlier->kind == DEMUR_TABLE_OWN_COLUMN && strncmp(earlier->column, name, known) == 0)
+      return;
+  }
+  demur_table_warnings_add(noticed, DEMUR_TABLE_OWN_COLUMN, name, NULL, NULL, 1, 0);
+}
+
 /* The columns to attach: those named, or all that are not the cohort's own. */
 static gboolean
 choose(GArray *taken, const DemurTableHeader *header, char **columns, const char *table_name,
-       GError **error) {
+       GPtrArray *noticed, GError **error) {
   if (columns == NULL) {
     for (guint o = 0; o < header->others->len; o++) {
       const size_t c = g_array_index(header->others, size_t, o);
       if (!demur_cohort_column_is_own(header->names[c]))
         take(taken, c);
+      else
+        notice_own(header, c, noticed);
     }
   }
   for (size_t i = 0; columns != NULL && columns[i] != NULL; i++) {
@@ -223,7 +239,7 @@ read_header(Attach *a, char **columns, DemurColumnMap *map, GError **error) {
   const DemurHeaderPlan plan = {.named = named, .n_named = 1, .expected = a->key, .map = map};
   return demur_table_header_read(&a->header, a->table, &plan, a->noticed, error) &&
          (map == NULL || demur_column_map_check(map, error)) &&
-         choose(a->taken, &a->header, columns, demur_table_name(a->table), error);
+         choose(a->taken, &a->header, columns, demur_table_name(a->table), a->noticed, error);
 }
 
 DemurAttached *

@@ -18,6 +18,7 @@
 #include "cohort/columns.h"
 #include "cohort/ids.h"
 #include "cohort/join-embeddings.h"
+#include "cohort/outcome.h"
 #include "cohort/table-header.h"
 #include "cohort/table-warnings.h"
 
@@ -404,11 +405,13 @@ read_outcome(Import *import, const DemurTableField *fields, size_t row) {
     const char *name = demur_cohort_columns[DEMUR_COHORT_TIME + v].header;
     const gboolean status = v == 1;
     if (!demur_number_parse(field->text, field->length, &values[v]) || !(values[v] >= 0.0) ||
-        !isfinite(values[v]) || (status && (values[v] > 2.0 || values[v] != floor(values[v]))) ||
+        values[v] > DEMUR_MOST_YEARS ||
+        (status && (values[v] > 2.0 || values[v] != floor(values[v]))) ||
         (v == 2 && !(values[v] > 0.0 && (row == 0 || values[v] == cohort->horizons[0])))) {
       demur_table_faults_note_number(
           &import->faults, field, name, N_("a time, status or horizon"),
-          N_("give years from 0, status 0 (left), 1 (event) or 2 (competing), and one horizon for all"));
+          N_("give years from 0 to 150 (not days or months), status 0 (left), 1 (event) or 2 "
+             "(competing), and one horizon for all"));
       values[v] = 1.0;
     }
   }
@@ -423,10 +426,12 @@ read_years(Import *import, const DemurTableField *field, const char *name) {
   double years;
   if (demur_table_is_missing(field))
     return NAN;
-  if (demur_number_parse(field->text, field->length, &years) && isfinite(years) && years >= 0.0)
+  if (demur_number_parse(field->text, field->length, &years) && years >= 0.0 &&
+      years <= DEMUR_MOST_YEARS)
     return years;
   demur_table_faults_note_number(&import->faults, field, name, N_("years from the scan"),
-                                 N_("give a number from 0, or nothing where it is not recorded"));
+                                 N_("give years from 0 to 150 (not days or months), or nothing "
+                                    "where they are not recorded"));
   return NAN;
 }
 
@@ -533,6 +538,12 @@ warn(const Import *import, GPtrArray *warnings) {
     demur_missing_words_warn(&import->missing[a], cohort->attributes[a].name, warnings);
   if (import->at_cancer >= 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_FOLLOW_UP, NULL, NULL, NULL, import->n_left,
+                             cohort->n_scans);
+  size_t n_long = 0;
+  for (size_t i = 0; cohort->times != NULL && i < cohort->n_scans; i++)
+    n_long += cohort->times[i] > DEMUR_LONG_YEARS;
+  if (n_long > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_LONG_TIMES, NULL, NULL, NULL, n_long,
                              cohort->n_scans);
   if (import->n_free_by_label > 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_FREE_BY_LABEL, NULL, NULL, NULL,

@@ -6,6 +6,11 @@
 
 G_BEGIN_DECLS
 
+/* Times of outcomes are years. What lies beyond a life is of another unit (days, as a rule), and is
+ * refused; what is longer than any screening was followed may be (months), and is told. */
+#define DEMUR_MOST_YEARS 150.0
+#define DEMUR_LONG_YEARS 30.0
+
 typedef enum {
   DEMUR_OUTCOME_LABEL,  /* not recorded what it is */
   DEMUR_OUTCOME_NAMED,  /* the cohort names it: "stroke" */

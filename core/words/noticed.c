@@ -82,6 +82,13 @@ static const struct {
             "label was believed"),
          N_("$n others of $a scans were followed for less than the horizon too, but have label 0; "
             "their labels were believed")},
+    [DEMUR_TABLE_OWN_COLUMN] = {NULL, N_("column $c is the cohort's own and was not attached: what "
+                                         "it says here was not read (cohort import reads it)")},
+    [DEMUR_TABLE_LONG_TIMES] =
+        {N_("the outcome of $n of $a scans has a time of over 30 years: it is taken as years, not "
+            "months"),
+         N_("outcomes of $n of $a scans have times of over 30 years: they are taken as years, not "
+            "months")},
     [DEMUR_TABLE_OVERTURNED] =
         {N_("$n of $a labels overturns an earlier one{ (scan $f)}; the later one counts, both are "
             "kept"),

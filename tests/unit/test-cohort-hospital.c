@@ -491,6 +491,7 @@ static void
 test_follow_up(void) {
   const DemurImportOptions options = {.name = "c", .model = "m", .horizon_years = 6};
 #define YEARS ",years_to_cancer,years_of_followup\n"
+#define TIMES ",outcome_time,outcome_status,outcome_horizon\n"
   g_autoptr(GPtrArray) warnings = NULL;
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurCohort) cohort =
@@ -516,13 +517,25 @@ test_follow_up(void) {
   static const char *const refused[] = {
       HEAD YEARS "p1,s1,A,train,0,0.5,2.5,2.5\n", HEAD YEARS "p1,s1,A,train,1,0.5,,7\n",
       HEAD YEARS "p1,s1,A,train,1,0.5,7,7\n", HEAD YEARS "p1,s1,A,train,1,0.5,-1,7\n",
-      HEAD YEARS "p1,s1,A,train,0,0.5,,soon\n"};
+      HEAD YEARS "p1,s1,A,train,0,0.5,,soon\n",
+      /* days: 400 after the scan, and followed for six years of them */
+      HEAD YEARS "p1,s1,A,train,,0.5,400,400\n", HEAD YEARS "p1,s1,A,train,,0.5,,2190\n",
+      HEAD TIMES "p1,s1,A,train,1,0.5,400,1,6\n", HEAD TIMES "p1,s1,A,train,1,0.5,4,1,2190\n"};
   for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
     g_autoptr(GError) fault = NULL;
     g_assert_null(import_with(refused[i], &options, NULL, &fault));
     g_assert_error(fault, DEMUR_ERROR, DEMUR_ERROR_INPUT);
     g_assert_nonnull(strstr(fault->message, "line 2, column"));
   }
+  /* Months can't be told from years for certain: taken, and told. */
+  g_autoptr(GPtrArray) told = NULL;
+  g_autoptr(DemurCohort) months =
+      import_with(HEAD YEARS "p1,s1,A,train,,0.5,40,72\np2,s2,A,train,,0.5,,72\n"
+                             "p3,s3,A,train,,0.5,,30\n",
+                  &options, &told, &error);
+  g_assert_no_error(error);
+  g_autofree char *of_months = summary_of(told);
+  g_assert_cmpstr(of_months, ==, "follow_up - 0; long_times - 2");
   /* Without a horizon they are attributes, as before. */
   g_autoptr(DemurCohort) plain = import(refused[0], NULL, &error);
   g_assert_no_error(error);

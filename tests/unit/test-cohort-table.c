@@ -432,11 +432,20 @@ test_attach(void) {
   g_autoptr(DemurCohort) c =
       import(HEAD "p1,s1,A,test,1,0.5\np1,s2,A,test,1,0.5\np2,s3,B,test,1,0.5\n", -1, NULL, &error);
   g_autofree char *path = write_bytes(
-      "attributes.csv", "sex,patient_id,age,site\nf,p1,60,Z\nm,p9,50,Z\nf,p1,60,Z\n", -1);
+      "attributes.csv",
+      "sex,patient_id,age,site,emb_0,emb_1\nf,p1,60,Z,1,2\nm,p9,50,Z,1,2\nf,p1,60,Z,1,2\n", -1);
   g_autoptr(DemurAttached) a =
       demur_cohort_attach_table(c, path, "patient_id", NULL, NULL, NULL, &error);
   g_assert_no_error(error);
-  g_assert_cmpuint(a->n_attributes, ==, 2); /* not site, which the cohort has of its own */
+  /* Not site and the embedding, which the cohort has of its own: told, once for both numbers. */
+  g_assert_cmpuint(a->n_attributes, ==, 2);
+  static const char *const own[] = {"site", "emb_0"};
+  g_assert_cmpuint(a->warnings->len, ==, G_N_ELEMENTS(own));
+  for (guint w = 0; w < a->warnings->len; w++) {
+    const DemurTableWarning *warning = a->warnings->pdata[w];
+    g_assert_cmpint(warning->kind, ==, DEMUR_TABLE_OWN_COLUMN);
+    g_assert_cmpstr(warning->column, ==, own[w]);
+  }
   g_assert_cmpstr(a->attributes[0].name, ==, "sex");
   g_assert_cmpuint(a->n_matched, ==, 2);
   g_assert_cmpuint(a->n_unmatched, ==, 1);
