@@ -1,7 +1,6 @@
 /* demur ablate SELECTOR --cohort C: the selector without each of its parts, in one table. */
-#include <math.h>
-
 #include "app/cli/command.h"
+#include "app/cli/numbers.h"
 #include "base/error.h"
 #include "tasks/ablate.h"
 
@@ -10,10 +9,15 @@
 /* "-0.0016 (-0.0059 to +0.0031) no difference shown"; owned. */
 static char *
 difference_words(double difference, double low, double high, DemurComparisonVerdict verdict) {
-  const char *words = demur_comparison_verdict_words(verdict);
-  return isfinite(low) && isfinite(high)
-             ? g_strdup_printf("%+.4f (%+.4f to %+.4f) %s", difference, low, high, words)
-             : g_strdup_printf("%+.4f (no interval) %s", difference, words);
+  g_autofree char *number = demur_cli_with_interval(difference, low, high, 4, TRUE);
+  return g_strdup_printf("%s %s", number, demur_comparison_verdict_words(verdict));
+}
+
+static void
+print_errors(const char *title, const double *values) {
+  g_autofree char *error = demur_cli_number(values[DEMUR_COMPARED_SBCE2], 4, FALSE),
+                  *site = demur_cli_number(values[DEMUR_COMPARED_SITE_ERROR], 4, FALSE);
+  g_print("  %-32s %7s %7s", title, error, site);
 }
 
 static void
@@ -26,8 +30,8 @@ print_row(const DemurAblationRow *row) {
   g_autofree char *confidence =
       difference_words(row->confidence[k].difference, row->confidence[k].low,
                        row->confidence[k].high, row->confidence[k].verdict);
-  g_print("  %-32s %7.4f %7.4f  %-*s  %s\n", demur_ablated_title(row->ablated), row->values[k],
-          row->values[DEMUR_COMPARED_SITE_ERROR], WIDTH, whole, confidence);
+  print_errors(demur_ablated_title(row->ablated), row->values);
+  g_print("  %-*s  %s\n", WIDTH, whole, confidence);
 }
 
 static void
@@ -44,8 +48,8 @@ print_table(const char *name, const DemurAblation *ablation) {
           "against plain confidence");
   for (size_t r = 0; r < ablation->n_rows; r++)
     print_row(&ablation->rows[r]);
-  g_print("  %-32s %7.4f %7.4f\n", "plain confidence", ablation->confidence[DEMUR_COMPARED_SBCE2],
-          ablation->confidence[DEMUR_COMPARED_SITE_ERROR]);
+  print_errors("plain confidence", ablation->confidence);
+  g_print("\n");
 }
 
 static gboolean

@@ -6,6 +6,7 @@
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
+#include "app/cli/numbers.h"
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/number.h"
@@ -132,11 +133,12 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
-/* " (low to high)", or nothing where it is not known. */
+/* Nothing where it is not known. */
 static void
 print_interval(const char *name, double value, double low, double high) {
+  g_autofree char *number = demur_cli_with_interval(value, low, high, 3, FALSE);
   if (isfinite(value))
-    g_print("  %-34s %.3f (%.3f to %.3f)\n", name, value, low, high);
+    g_print("  %-34s %s\n", name, number);
 }
 
 static void

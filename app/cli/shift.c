@@ -4,6 +4,7 @@
 
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
+#include "app/cli/numbers.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/number.h"
@@ -79,15 +80,9 @@ print_json(DemurContext *context, const DemurMixStudyParams *params, const Demur
   demur_context_print_json(context, json);
 }
 
-/* ".901 (.885 to .917)", or a dash; owned. */
 static char *
 cell(double value, const DemurInterval *interval, gboolean sign) {
-  if (!isfinite(value))
-    return g_strdup("-");
-  if (!isfinite(interval->low) || !isfinite(interval->high))
-    return g_strdup_printf(sign ? "%+.3f" : "%.3f", value);
-  return g_strdup_printf(sign ? "%+.3f (%+.3f to %+.3f)" : "%.3f (%.3f to %.3f)", value,
-                         interval->low, interval->high);
+  return demur_cli_with_interval(value, interval->low, interval->high, 3, sign);
 }
 
 static void

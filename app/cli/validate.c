@@ -1,6 +1,7 @@
 /* demur validate SELECTOR --cohort C: whole sites left out in turn; the verdict is kept with the
  * selector. */
 #include "app/cli/command.h"
+#include "app/cli/numbers.h"
 #include "app/cli/shard-options.h"
 #include "base/error.h"
 
@@ -54,9 +55,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           demur_comparison_verdict_words(validation->verdict), validation->sentence);
   for (size_t m = 0; m < G_N_ELEMENTS(validation->measures); m++) {
     const DemurValidationMeasure *measure = &validation->measures[m];
-    g_print("  %-20s selector %.4f, confidence %.4f, difference %+.4f (%+.4f to %+.4f)\n",
-            demur_compared_name(measure->measure, validation->n_classes), measure->selector,
-            measure->confidence, measure->difference, measure->low, measure->high);
+    g_autofree char *selector = demur_cli_number(measure->selector, 4, FALSE),
+                    *confidence = demur_cli_number(measure->confidence, 4, FALSE),
+                    *difference = demur_cli_with_interval(measure->difference, measure->low,
+                                                          measure->high, 4, TRUE);
+    g_print("  %-20s selector %s, confidence %s, difference %s\n",
+            demur_compared_name(measure->measure, validation->n_classes), selector, confidence,
+            difference);
   }
   if (validation->context != NULL) {
     g_autofree char *sentence = demur_site_context_sentence(validation->context);

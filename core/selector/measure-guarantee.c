@@ -299,14 +299,19 @@ static void
 refuse(const DemurGuarantee *g, const Seen *why, size_t n, double coverage, double share,
        GError **error) {
   g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text,
-                         "%s of at %s %g with delta %g cannot be guaranteed with n = %zu patients: "
-                         "at coverage %g it is %.4g on %zu accepted scans",
-                         rows[g->measure].words, rows[g->measure].at_least ? "least" : "most",
-                         g->level, g->delta, n, coverage,
-                         rows[g->measure].at_least ? 1.0 - why->sum / (double)why->n
-                                                   : why->sum / (double)why->n,
-                         why->n);
+  g_string_append_printf(
+      text,
+      "%s of at %s %g with delta %g cannot be guaranteed with n = %zu patient%s: "
+      "at coverage %g ",
+      rows[g->measure].words, rows[g->measure].at_least ? "least" : "most", g->level, g->delta, n,
+      n == 1 ? "" : "s", coverage);
+  const double loss = why->sum / (double)why->n;
+  if (why->n == 0)
+    g_string_append(text, "no accepted scan says anything of it");
+  else
+    g_string_append_printf(text, "it is %.4g on %zu accepted scan%s",
+                           rows[g->measure].at_least ? 1.0 - loss : loss, why->n,
+                           why->n == 1 ? "" : "s");
   if (share < 1.0 && share > 0.0)
     g_string_append_printf(text, "; even without a single loss about %.0f patients would be needed",
                            ceil((double)n / share));

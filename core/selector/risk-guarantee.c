@@ -382,10 +382,18 @@ refuse(const DemurRiskPlan *plan, const DemurRiskBin *bin, size_t n, GError **er
   g_string_append_printf(
       text,
       "a calibration error of at most %g in every bin of risk with delta %g cannot be guaranteed "
-      "with n = %zu patients: at coverage %g the %zu accepted scans with a risk from %.3f to %.3f "
-      "differ from their risk by %+.3f on average",
-      plan->alpha, plan->delta, n, plan->coverages[0], bin->n, bin->low, bin->high,
-      bin->difference);
+      "with n = %zu patient%s: at coverage %g ",
+      plan->alpha, plan->delta, n, n == 1 ? "" : "s", plan->coverages[0]);
+  if (bin->n == 1)
+    g_string_append_printf(text,
+                           "the only accepted scan with a risk from %.3f to %.3f differs from it "
+                           "by %+.3f",
+                           bin->low, bin->high, bin->difference);
+  else
+    g_string_append_printf(text,
+                           "the %zu accepted scans with a risk from %.3f to %.3f differ from their "
+                           "risk by %+.3f on average",
+                           bin->n, bin->low, bin->high, bin->difference);
   if (bin->n < DEMUR_RISK_MIN_BIN)
     g_string_append_printf(text, ", and fewer than %d can show nothing", DEMUR_RISK_MIN_BIN);
   if ((double)n < plan->n_needed && isfinite(plan->n_needed))

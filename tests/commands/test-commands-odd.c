@@ -319,10 +319,52 @@ test_odd_cohort(gconstpointer data) {
   }
 }
 
+/* Numbers that so few scans do not have (a site error of one site, an interval of a measure that is
+ * not defined in every replicate) are gaps in what is printed for people. */
+static void
+test_gaps_are_said(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  const Odd few = {.n_sites = 3, .n_classes = 2}, one = {.n_sites = 1, .n_classes = 2};
+  g_autoptr(GString) table =
+      g_string_new("patient_id,site,split,label,risk,emb_0,emb_1,manufacturer\n");
+  GRand *random = g_rand_new_with_seed(3);
+  guint patient = 0;
+  add_rows(table, random, &few, "selector_train", 60, ROWS_USUAL, &patient);
+  add_rows(table, random, &one, "tune", 2, ROWS_SURE, &patient);
+  add_rows(table, random, &one, "test", 2, ROWS_USUAL, &patient);
+  g_rand_free(random);
+  g_autofree char *path = sandbox_write(sandbox, "few.csv", table->str, -1);
+  g_autoptr(Run) import = run_demur(sandbox, "cohort", "import", "c", path, NULL),
+                 train = train_small(sandbox, "s", "c", NULL),
+                 tune = run_demur(sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.9", NULL);
+  assert_status(import, 0);
+  assert_status(train, 0);
+  assert_status(tune, 0);
+  g_autoptr(Run) none = run_demur(sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.9",
+                                  "--guarantee", "ppv:0.5:0.1", NULL),
+                 validate =
+                     run_demur(sandbox, "validate", "s", "--cohort", "c", "--folds", "2", NULL),
+                 ablate = run_demur(sandbox, "ablate", "s", "--cohort", "c", "--without",
+                                    "without_class", "--bootstrap", "20", NULL),
+                 evaluate = run_demur(sandbox, "evaluate", "--selector", "s", "--cohort", "c",
+                                      "--bootstrap", "20", NULL);
+  const Run *const runs[] = {none, validate, ablate, evaluate};
+  const int statuses[] = {1, 0, 0, 0};
+  for (size_t r = 0; r < G_N_ELEMENTS(runs); r++) {
+    assert_status(runs[r], statuses[r]);
+    g_autofree char *said = g_strconcat(runs[r]->out, " ", runs[r]->err, NULL);
+    g_auto(GStrv) words = g_strsplit_set(said, " \n\t()+,:;", -1);
+    for (char **word = words; *word != NULL; word++)
+      if (is_no_number(*word))
+        g_error("%s", said);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/odd/faults of a page are found", test_faults_are_found);
+  g_test_add_func("/commands/odd/gaps are said", test_gaps_are_said);
   for (size_t i = 0; i < G_N_ELEMENTS(odds); i++) {
     g_autofree char *path = g_strdup_printf("/commands/odd/%s", odds[i].name);
     g_test_add_data_func(path, &odds[i], test_odd_cohort);

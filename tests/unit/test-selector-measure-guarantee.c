@@ -217,6 +217,13 @@ what_is_refused(void) {
   g_assert_error(few, DEMUR_ERROR, DEMUR_ERROR_STATE);
   g_assert_nonnull(g_strstr_len(few->message, -1, "cannot be guaranteed with n = 60"));
   g_assert_nonnull(g_strstr_len(few->message, -1, "patients would be needed"));
+  /* Nobody is called negative: the rate is of nobody, and no number. */
+  world->risks[0] = 0.9;
+  g_autoptr(GError) of_nobody = NULL;
+  g_assert_null(tune(world, 1, &g, 1, &of_nobody));
+  g_assert_error(of_nobody, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_assert_nonnull(g_strstr_len(of_nobody->message, -1, "no accepted scan says anything"));
+  g_assert_null(g_strstr_len(of_nobody->message, -1, "nan"));
   world->labels[7] = NAN;
   const DemurGuarantee of_events = {DEMUR_GUARANTEE_FNR, 0.5, 0.1};
   g_assert_null(tune(world, N_TUNE, &of_events, 1, &unlabelled));
