@@ -37,6 +37,7 @@ typedef struct {
   GPtrArray *skipped;
   GHashTable *folders; /* "device:inode", those already entered */
   GHashTable *seen;    /* canonical paths */
+  GHashTable *first;   /* SeriesInstanceUID -> DemurRootElements of its first image */
 } Scan;
 
 static void
@@ -483,6 +484,17 @@ find_known(const Scan *scan, Job *job, GError **error) {
   return job->known != NULL;
 }
 
+/* Keeps of the elements at its root those in which it differs from the first image of its series. */
+static void
+compare_root(Scan *scan, DemurHeader *header) {
+  const char *series = header->series_uid != NULL ? header->series_uid : "";
+  DemurRootElements *first = g_hash_table_lookup(scan->first, series);
+  if (first != NULL)
+    header->root = demur_root_elements_against(header->root, first);
+  else
+    g_hash_table_insert(scan->first, g_strdup(series), demur_root_elements_ref(header->root));
+}
+
 static gboolean
 run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
          const DemurProgress *progress, GError **error) {
@@ -508,6 +520,11 @@ run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
     }
     demur_parallel_map(parallel, (batch->len + FILES_A_CHUNK - 1) / FILES_A_CHUNK, read_chunk,
                        batch);
+    for (guint i = 0; i < batch->len; i++) {
+      const Job *job = batch->pdata[i];
+      if (job->fault == NULL)
+        compare_root(scan, job->header);
+    }
   }
   return TRUE;
 }
@@ -532,6 +549,8 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
       .skipped = g_ptr_array_new_with_free_func((GDestroyNotify)demur_skipped_free),
       .folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
       .seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+      .first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                     (GDestroyNotify)demur_root_elements_unref),
   };
   DemurFiles *files = NULL;
   if (run_scan(&scan, paths, parallel, progress, error)) {
@@ -565,6 +584,7 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
   g_ptr_array_unref(scan.skipped);
   g_hash_table_unref(scan.folders);
   g_hash_table_unref(scan.seen);
+  g_hash_table_unref(scan.first);
   return files;
 }
 

@@ -98,6 +98,7 @@ typedef struct {
   DemurHeader *header;
   gboolean has_padding_limit;
   DemurPixelElement pixels;
+  DemurRootReading *root;
 } Reading;
 
 static DemurFrame
@@ -361,6 +362,7 @@ static DemurWalk
 visit(const DemurElement *element, gpointer data) {
   Reading *reading = data;
   DemurHeader *header = reading->header;
+  demur_root_reading_take(reading->root, element);
   if (element->depth > 0)
     return visit_group_element(reading, element);
   if (element->tag >= DEMUR_TAG(0x7FE0, 0x0008)) {
@@ -429,7 +431,8 @@ demur_header_read(DemurSource **source, GError **error) {
   header->samples = 1;
   header->big_endian = set.encoding.big_endian;
   header->explicit_vr = set.encoding.explicit_vr;
-  Reading reading = {.source = *source, .header = header};
+  g_autoptr(DemurRootReading) root = demur_root_reading_new(*source);
+  Reading reading = {.source = *source, .header = header, .root = root};
   if (!demur_elements_walk(*source, set.offset, set.encoding, FALSE, visit, &reading, error))
     return NULL;
   if (header->n_frames > MAX_FRAMES) {
@@ -445,6 +448,7 @@ demur_header_read(DemurSource **source, GError **error) {
     header->sop_class_uid = g_steal_pointer(&set.sop_class_uid);
   header->transfer_syntax_uid = g_steal_pointer(&set.transfer_syntax_uid);
   demur_pixel_extent_check(*source, &reading.pixels, header);
+  header->root = demur_root_reading_end(g_steal_pointer(&root));
   return g_steal_pointer(&header);
 }
 
@@ -461,6 +465,7 @@ demur_header_free(DemurHeader *header) {
   for (guint32 i = 0; i < header->n_frame_attributes; i++)
     g_free(header->frame_attributes[i].text);
   g_free(header->frame_attributes);
+  demur_root_elements_unref(header->root);
   g_free(header->transfer_syntax_uid);
   g_free(header->thickness_text);
   g_free(header->pixels_problem);

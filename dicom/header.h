@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dicom/attributes.h"
+#include "dicom/root-elements.h"
 
 G_BEGIN_DECLS
 
@@ -64,6 +65,7 @@ typedef struct {
       *attributes; /* [demur_slice_attributes_n()]: of the whole object; NULL where not recorded */
   DemurFrameAttribute *frame_attributes; /* [n_frame_attributes], in order of the frames */
   guint32 n_frame_attributes;
+  DemurRootElements *root; /* the other elements of its root, as digests */
 
   guint16 rows, columns, samples, bits_allocated, bits_stored, high_bit;
   gboolean is_signed, planar;

@@ -1,6 +1,7 @@
 #include "dicom/rules.h"
 #include "dicom/attributes.h"
 #include "dicom/image-kind.h"
+#include "dicom/tag-name.h"
 #include "dicom/transfer-syntax.h"
 #include "dicom/unit.h"
 
@@ -230,6 +231,14 @@ find_mixed(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
 }
 
 static gboolean
+find_two_stacks(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->n_two_stacks == 0)
+    return FALSE;
+  f->values[0] = demur_tag_name(s->two_stacks_tag);
+  return found(f, s->two_stacks_in_turns ? 1 : 0);
+}
+
+static gboolean
 find_several_acquisitions(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
   return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_STEPS, 0, f);
 }
@@ -383,6 +392,8 @@ static const DemurRule table[] = {
     {"several-acquisitions", REFUSE, NAN, "one acquisition, or one a step of an axial scan",
      find_several_acquisitions},
     {"mixed", REFUSE, NAN, "one reconstruction and one phase", find_mixed},
+    {"two-stacks", REFUSE, NAN, "no other element that parts the slices into whole stacks",
+     find_two_stacks},
     {"time-order", REFUSE, NAN, "times that go one way along the volume", find_time_order},
     {"time-jump", REFUSE, 10, "no jump of a time by more than .. s", find_time_jump},
     {"thickness-varies", REFUSE, NAN, "one thickness", find_thickness_varies},

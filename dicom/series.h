@@ -148,8 +148,11 @@ typedef struct {
   size_t n_unseparated;     /* of n_same_position: other pixels, and nothing tells them apart */
   double sideways_mm;       /* how far a slice lies off its neighbour's line; NaN: no volume */
   size_t n_mixed;
-  DemurMixed *mixed;        /* [n_mixed], in the order of dicom/attributes.h */
-  gboolean shared_sop_uids; /* different images with one SOPInstanceUID */
+  DemurMixed *mixed;            /* [n_mixed], in the order of dicom/attributes.h */
+  size_t n_two_stacks;          /* other elements by which its slices are more than one stack */
+  guint32 two_stacks_tag;       /* of the first of them */
+  gboolean two_stacks_in_turns; /* its stacks lie between each other, else one behind the other */
+  gboolean shared_sop_uids;     /* different images with one SOPInstanceUID */
   gboolean
       several_studies;   /* its slices name more than one StudyInstanceUID: the first's is kept */
   gboolean two_patients; /* its SeriesInstanceUID names more than one, or who it is can't be told */

@@ -4,6 +4,7 @@
  * between few values only where two stacks are interleaved. Sideways: what is left of the slices'
  * places across the stack when the median slope (a gantry tilt) is taken off. */
 #include "dicom/stack.h"
+#include "dicom/two-stacks.h"
 
 #include <math.h>
 #include <string.h>
@@ -274,6 +275,7 @@ demur_stack_check(const GPtrArray *images, DemurSeries *series) {
       tell(&volume, a, DEMUR_MIXED_VALUES, value_at(&volume, 0, a), value_at(&volume, other, a),
            NAN);
   }
+  demur_stack_find_two(volume.images, volume.n, series);
   series->sideways_mm = sideways_of(&volume);
   series->n_mixed = volume.mixed->len;
   series->mixed = (DemurMixed *)(void *)g_array_free(volume.mixed, FALSE);

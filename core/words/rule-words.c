@@ -31,6 +31,11 @@ static const struct {
     {"mixed",
      {N_("more than one reconstruction or phase in one volume: {0} {1} and {2}"),
       N_("more than one reconstruction or phase in one volume, in turns: {0} {1} and {2}")}},
+    {"two-stacks",
+     {N_("more than one acquisition or reconstruction in one volume, one behind the other: they "
+         "differ in {0}"),
+      N_("more than one acquisition or reconstruction in one volume, in turns: they differ in "
+         "{0}")}},
     {"time-order",
      {N_("more than one acquisition in one volume: {0} {1} and {2}"),
       N_("more than one acquisition in one volume: {0} goes back and forth along it ({1}, {2})")}},

@@ -8,6 +8,7 @@
 typedef struct {
   guint32 tag;
   char vr[3];
+  gboolean is_open; /* a sequence that is written without its length; its end stands in bytes */
   GByteArray *bytes;
 } ObjectElement;
 
@@ -61,7 +62,7 @@ static inline void
 object_append(GByteArray *out, const ObjectElement *element) {
   const guint16 tag[2] = {(guint16)(element->tag >> 16), (guint16)element->tag};
   const guint16 length = (guint16)element->bytes->len, zero = 0;
-  const guint32 wide = element->bytes->len;
+  const guint32 wide = element->is_open ? 0xFFFFFFFFu : element->bytes->len;
   g_byte_array_append(out, (const guint8 *)tag, 4);
   if (object_is_implicit && tag[0] != 0x0002) {
     g_byte_array_append(out, (const guint8 *)&wide, 4);

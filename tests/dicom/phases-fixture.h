@@ -60,3 +60,36 @@ place_of(Layout layout, int phase, int k) {
                            : layout == LIE_ABOVE   ? SPACING_MM * N_POSITIONS
                                                    : 0);
 }
+
+typedef void (*Change)(GArray *object, int phase, int k, gconstpointer data);
+
+/* Names say nothing of phase or order. */
+static inline DemurImport *
+import_two(Numbering numbering, Layout layout, Change change, gconstpointer data) {
+  g_autofree char *folder = fixture_folder();
+  for (int phase = 0; phase < 2; phase++)
+    for (int k = 0; k < (layout == LIE_HALF_COVERED && phase == 1 ? 6 : N_POSITIONS); k++) {
+      g_autoptr(GArray) object =
+          object_slice(phase, k, place_of(layout, phase, k), number_of(numbering, phase, k));
+      change(object, phase, k, data);
+      g_autofree char *name = g_strdup_printf("%08x.dcm", (guint)(2 * k + phase) * 2654435761u);
+      object_save(object, folder, name);
+    }
+  DemurImport *import = fixture_import_folder(folder);
+  fixture_remove(folder);
+  return import;
+}
+
+/* Whether an accepted volume holds slices of both phases. */
+static inline gboolean
+accepts_both(const DemurImport *import) {
+  for (guint i = 0; i < import->series->len; i++) {
+    const DemurSeries *series = fixture_series(import, i);
+    gboolean has[2] = {FALSE, FALSE};
+    for (size_t s = 0; s < series->n_slices; s++)
+      has[series->slices[s].sop_instance_uid[strlen("1.2.9.")] - '0'] = TRUE;
+    if (series->eligible && has[0] && has[1])
+      return TRUE;
+  }
+  return FALSE;
+}
