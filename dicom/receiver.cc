@@ -702,7 +702,7 @@ public:
       struct pollfd waiting = {pipe, POLLIN, 0};
       const int ready = poll(&waiting, 1, 100);
       if (ready > 0 && !read_lines(pipe))
-        return false;
+        return told_to_end();
       if (left_logs_.size() >= max_left_logs)
         remove_logs();
       if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
@@ -712,6 +712,16 @@ public:
       if (ready == 0)
         remove_logs();
     }
+  }
+
+  // A signal to the whole group ends the listener too, perhaps before it is seen here.
+  bool told_to_end() {
+    for (int i = 0; i < 40; i++) {
+      if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
+        return true;
+      g_usleep(50000);
+    }
+    return false;
   }
 
   size_t n_missing() const {

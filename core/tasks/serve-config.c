@@ -1,5 +1,6 @@
 #include "tasks/serve-config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -495,6 +496,40 @@ check_commit(const Reading *reading, GError **error) {
   return TRUE;
 }
 
+/* The place itself, behind the links of what is there already (owned). */
+static char *
+real_place(const char *path) {
+  g_autofree char *plain = g_canonicalize_filename(path, NULL), *real = realpath(plain, NULL);
+  if (real != NULL)
+    return g_strdup(real);
+  g_autofree char *above = g_path_get_dirname(plain), *name = g_path_get_basename(plain);
+  g_autofree char *place = real_place(above);
+  return g_build_filename(place, name, NULL);
+}
+
+/* Whether inner is outer or lies below it. */
+static gboolean
+is_within(const char *inner, const char *outer) {
+  const size_t n = strlen(outer);
+  return g_str_has_prefix(inner, outer) &&
+         (inner[n] == '\0' || inner[n] == '/' || strcmp(outer, "/") == 0);
+}
+
+/* What is taken over from the watched folder is removed there: our own would be, over and over. */
+static gboolean
+check_watched(Reading *reading, GError **error) {
+  const DemurServeConfig *c = reading->config;
+  if (c->watched == NULL)
+    return TRUE;
+  g_autofree char *watched = real_place(c->watched), *folder = real_place(c->folder);
+  if (!is_within(watched, folder) && !is_within(folder, watched))
+    return TRUE;
+  reading->section = RECEIVE;
+  g_autofree char *name = given_name(reading, "watch");
+  return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
+              N_("watch and folder must not hold one another: give folders side by side"));
+}
+
 /* What no single key says. */
 static gboolean
 check_whole(Reading *reading, GError **error) {
@@ -509,7 +544,7 @@ check_whole(Reading *reading, GError **error) {
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
                 N_("command lacks {series} or {output}: write it as `my-model {series} {output}`"));
   }
-  return check_tls(reading, error) && check_commit(reading, error);
+  return check_watched(reading, error) && check_tls(reading, error) && check_commit(reading, error);
 }
 
 DemurServeConfig *

@@ -92,6 +92,32 @@ settings_read(const char *path, GError **error) {
   return NULL;
 }
 
+/* A service that could give no verdict says so at once, and not study by study: of a selector, or a
+ * coverage, that is not there, or one that reads another model's scores. */
+static gboolean
+check_selector(DemurTask *task, const DemurServeConfig *config, GError **error) {
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, config->selector, NULL, error);
+  if (selector == NULL)
+    return FALSE;
+  const char *model = demur_selector_model(selector);
+  if (strcmp(model, config->model) != 0) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the selector %s reads scores of model %s, but [model] name is %s: no scan "
+                    "would have a verdict; write name = %s there, or name another selector",
+                    config->selector, model, config->model, model);
+    return FALSE;
+  }
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (!demur_task_find_threshold(task, config->selector, config->coverage, &threshold, error))
+    return FALSE;
+  if (threshold != NULL)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the selector %s has no threshold: run `demur tune %s ..` first",
+                  config->selector, config->selector);
+  return FALSE;
+}
+
 static const Settings *
 current_settings(Serve *serve) {
   g_mutex_lock(&serve->mutex);
@@ -101,11 +127,12 @@ current_settings(Serve *serve) {
 }
 
 static void
-reload(Serve *serve) {
+reload(Serve *serve, DemurTask *task) {
   g_autoptr(GError) error = NULL;
   Settings *settings = settings_read(serve->params->config_path, &error);
-  if (settings == NULL) {
+  if (settings == NULL || !check_selector(task, settings->config, &error)) {
     say(serve, "the settings are left as they were: %s", error->message);
+    g_clear_pointer(&settings, settings_free);
     return;
   }
   const Settings *before = current_settings(serve);
@@ -365,7 +392,7 @@ run_worker(gpointer data) {
   own_task(serve, &task);
   while (!g_cancellable_is_cancelled(serve->ended)) {
     if (serve->params->reload_asked != NULL && serve->params->reload_asked(serve->params->data))
-      reload(serve);
+      reload(serve, &task);
     tidy(serve);
     watch(serve, watched);
     g_mutex_lock(&serve->mutex);
@@ -477,25 +504,6 @@ take_folder(const char *folder, GError **error) {
   return -1;
 }
 
-/* A service that could give no verdict says so at once, and not study by study. */
-static gboolean
-check_selector(Serve *serve, const DemurServeConfig *config, GError **error) {
-  g_autoptr(DemurSelectorRecord) record = NULL;
-  g_autoptr(DemurSelector) selector =
-      demur_task_load_selector(serve->task, config->selector, &record, error);
-  if (selector == NULL)
-    return FALSE;
-  g_autoptr(DemurThresholdRecord) threshold = NULL;
-  if (!demur_thresholds_current(serve->task->workspace, config->selector, &threshold, error))
-    return FALSE;
-  if (threshold != NULL)
-    return TRUE;
-  demur_error_set(error, DEMUR_ERROR_STATE,
-                  "the selector %s has no threshold: run `demur tune %s ..` first",
-                  config->selector, config->selector);
-  return FALSE;
-}
-
 /* Answers that were delivered, said so in the journal, and not removed before the service ended. */
 static void
 remove_delivered(Serve *serve) {
@@ -557,7 +565,7 @@ demur_task_serve(DemurTask *task, const DemurServeParams *params, GError **error
     return FALSE;
   g_ptr_array_add(serve.settings, settings);
   serve.folder = settings->config->folder;
-  if (!check_selector(&serve, settings->config, error) ||
+  if (!check_selector(task, settings->config, error) ||
       !demur_serve_journal_open(serve.folder, error))
     return FALSE;
   const int lock = take_folder(serve.folder, error);

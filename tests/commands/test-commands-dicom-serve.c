@@ -691,6 +691,11 @@ test_faulty_settings_name_line_and_remedy(void) {
       {"[receive]\nfolder = /f\n[model]\nname = m\ncommand = {series} {output}\n[assess]\n"
        "selector = s\n[answer a]\nto = https://h\ncommit = yes\n",
        "[answer a] commit = yes needs HOST:PORT"},
+#define REST "[model]\nname = m\ncommand = {series} {output}\n[assess]\nselector = s\n"
+      {"[receive]\nfolder = /f\nwatch = /f\n" REST, "line 3: watch and folder must not hold"},
+      {"[receive]\nwatch = /f/w/\nfolder = /f\n" REST, "line 2: watch and folder must not hold"},
+      {"[receive]\nfolder = /f/../g/h\nwatch = /g\n" REST, "line 3: watch and folder must not"},
+      {"[receive]\nfolder = /f\nwatch = /\n" REST, "line 3: watch and folder must not hold"},
       {"[receive]\nport = 1\n", "[receive] lacks folder: add `folder = ..`"},
       {"[receive]\nfolder = /f\n[model]\nname = m\ncommand = run\n[assess]\nselector = s\n",
        "line 5: command lacks {series} or {output}"},
@@ -704,7 +709,7 @@ test_faulty_settings_name_line_and_remedy(void) {
   }
   g_autofree char *good = sandbox_write(
       sandbox, "good.conf",
-      "# all\n[receive]\nfolder = /f\n[model]\nname = m\ncommand = run {series} {output}\n"
+      "# all\n[receive]\nfolder = /f\nwatch = /f2\n[model]\nname = m\ncommand = run {series} {output}\n"
       "[assess]\nselector = s\n[answer pacs]\nto = h:104\nobjects = sr pdf\n",
       -1);
   g_autoptr(Run) run = run_demur(sandbox, "serve", "--check", good, NULL);
@@ -737,6 +742,23 @@ test_settings_are_read_again(void) {
   service_end_all(service, archive, folder);
 }
 
+/* A terminal, or a container, ends all processes of the service at once: in good order too. */
+static void
+test_all_its_processes_are_ended(void) {
+  g_autoptr(Service) service = service_new("");
+  service_start(service);
+  const char *pid = g_subprocess_get_identifier(service->process);
+  g_autofree char *path = g_strdup_printf("/proc/%s/task/%s/children", pid, pid), *text = NULL;
+  if (g_file_get_contents(path, &text, NULL, NULL)) {
+    g_auto(GStrv) children = g_strsplit(g_strchomp(text), " ", -1);
+    g_assert_cmpuint(g_strv_length(children), >, 0);
+    for (char **child = children; *child != NULL; child++)
+      kill((pid_t)g_ascii_strtoll(*child, NULL, 10), SIGTERM);
+  } else
+    g_test_message("this kernel tells no children");
+  service_end(service, SIGTERM);
+}
+
 /* One service a folder; and one that could give no verdict does not begin. */
 static void
 test_what_can_not_serve_does_not_begin(void) {
@@ -758,6 +780,19 @@ test_what_can_not_serve_does_not_begin(void) {
   g_autoptr(Run) unknown = run_demur(service->sandbox, "serve", path, NULL);
   assert_status(unknown, 1);
   assert_says(unknown->err, "nobody");
+  /* Neither does one whose model is not the selector's, or whose coverage was not tuned. */
+  static const struct {
+    const char *from, *to, *says;
+  } rows[] = {{"name = m\n", "name = n\n", "reads scores of model m, but [model] name is n"},
+              {"selector = s\n", "selector = s\ncoverage = 0.123\n", "0.123"}};
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_string_assign(other, text);
+    g_assert_cmpuint(g_string_replace(other, rows[r].from, rows[r].to, 0), ==, 1);
+    g_autofree char *faulty = sandbox_write(service->sandbox, "other.conf", other->str, -1);
+    g_autoptr(Run) run = run_demur(service->sandbox, "serve", faulty, NULL);
+    assert_status(run, 1);
+    assert_says(run->err, rows[r].says);
+  }
 }
 
 /* Whose numbers they are is said with its version wherever they go; where nobody says it, that. */
@@ -839,6 +874,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/serve/faulty-settings-name-line-and-remedy",
                   test_faulty_settings_name_line_and_remedy);
   g_test_add_func("/commands/serve/settings-are-read-again", test_settings_are_read_again);
+  g_test_add_func("/commands/serve/all-its-processes-are-ended", test_all_its_processes_are_ended);
   g_test_add_func("/commands/serve/what-can-not-serve-does-not-begin",
                   test_what_can_not_serve_does_not_begin);
   g_test_add_func("/commands/serve/the-model-s-version-goes-with-its-score",
