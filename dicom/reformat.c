@@ -2,8 +2,8 @@
  * to the first one's, p_i - p_0 = u_i * row + v_i * column + d_i * normal, gives its shift within
  * the grid, (u_i - min u) / column spacing and (v_i - min v) / row spacing, and its depth; without
  * tilt u_i = v_i = 0 and the grid is the slices themselves. Depth k stands at d_0 + k * spacing and
- * takes the two slices beside it with linear weights. Cost: O(pixels * planes of the slab), up to
- * eight reads each. */
+ * takes the two slices beside it with linear weights. Cost: O(pixels * planes of the slab), line by
+ * line; two reads a pixel, eight where slices are shifted. */
 #include "dicom/reformat.h"
 #include "base/error.h"
 #include "dicom/geometry.h"
@@ -252,13 +252,94 @@ gather_add(Gather *gather, double value) {
     gather->value = MIN(gather->value, value);
 }
 
+/* To the nearest, halves away from zero: round() without a call for each pixel. Padding, the lowest
+ * value, stays what it is. */
+static inline gint16
+to_hu(double value) {
+  const int whole = (int)value;
+  const double rest = value - whole;
+  return (gint16)(whole + (rest >= 0.5) - (rest <= -0.5));
+}
+
 static inline gint16
 gather_end(const Gather *gather) {
   if (gather->n == 0)
     return DEMUR_HU_PADDING;
-  const double value =
-      gather->slab == DEMUR_SLAB_MEAN ? gather->value / (double)gather->n : gather->value;
-  return (gint16)CLAMP(round(value), (double)DEMUR_HU_MIN, (double)DEMUR_HU_MAX);
+  return to_hu(gather->slab == DEMUR_SLAB_MEAN ? gather->value / (double)gather->n : gather->value);
+}
+
+static inline void
+blend_line(const gint16 *before, const gint16 *after, size_t stride, double weight, size_t n,
+           double *values) {
+  if (before == after) {
+    for (size_t c = 0; c < n; c++)
+      values[c] = before[c * stride];
+    return;
+  }
+  for (size_t c = 0; c < n; c++) {
+    const double b = before[c * stride], a = after[c * stride];
+    values[c] =
+        b == DEMUR_HU_PADDING || a == DEMUR_HU_PADDING ? DEMUR_HU_PADDING : b + weight * (a - b);
+  }
+}
+
+/* One line of one plane, values [n] along the volume's own axis. grid NULL: slices as they are. */
+static void
+read_line(const DemurVolume *volume, const Grid *grid, const Layout *layout, size_t fixed,
+          size_t down, size_t n, double *values) {
+  const size_t strides[3] = {1, volume->columns, volume->rows * volume->columns};
+  size_t at[3] = {0, 0, 0};
+  at[layout->fixed] = fixed;
+  at[layout->down] = down;
+  if (grid != NULL && (grid->shifted || layout->across == SLICE_AXIS)) {
+    for (size_t c = 0; c < n; c++) {
+      at[layout->across] = c;
+      values[c] = grid_value(grid, at);
+    }
+    return;
+  }
+  const Depth depth = grid != NULL ? grid->depths[down] : (Depth){(gssize)fixed, (gssize)fixed, 0};
+  if (depth.before < 0) {
+    for (size_t c = 0; c < n; c++)
+      values[c] = DEMUR_HU_PADDING;
+    return;
+  }
+  at[SLICE_AXIS] = 0;
+  const gint16 *hu = volume->hu + at[0] + at[1] * strides[1];
+  const gint16 *before = hu + (size_t)depth.before * strides[SLICE_AXIS],
+               *after = hu + (size_t)depth.after * strides[SLICE_AXIS];
+  if (layout->across == COLUMN_AXIS) /* without a stride: several at once */
+    blend_line(before, after, 1, depth.weight, n, values);
+  else
+    blend_line(before, after, strides[layout->across], depth.weight, n, values);
+}
+
+/* The picture, from planes index to end. grid NULL: slices as they are. */
+static void
+fill(DemurReformat *reformat, const DemurVolume *volume, const Grid *grid, const Layout *layout,
+     size_t index, size_t end, DemurSlab slab) {
+  const size_t n = reformat->columns;
+  g_autofree double *values = g_new(double, n);
+  g_autofree Gather *gathers = g_new(Gather, n);
+  for (size_t r = 0; r < reformat->rows; r++) {
+    const size_t down = layout->flip_down ? reformat->rows - 1 - r : r;
+    gint16 *hu = reformat->hu + r * n;
+    if (end - index == 1) {
+      read_line(volume, grid, layout, index, down, n, values);
+      for (size_t c = 0; c < n; c++)
+        hu[layout->flip_across ? n - 1 - c : c] = to_hu(values[c]);
+      continue;
+    }
+    for (size_t c = 0; c < n; c++)
+      gathers[c] = (Gather){.slab = slab};
+    for (size_t i = index; i < end; i++) {
+      read_line(volume, grid, layout, i, down, n, values);
+      for (size_t c = 0; c < n; c++)
+        gather_add(&gathers[c], values[c]);
+    }
+    for (size_t c = 0; c < n; c++)
+      hu[layout->flip_across ? n - 1 - c : c] = gather_end(&gathers[c]);
+  }
 }
 
 static void
@@ -332,24 +413,11 @@ demur_reformat_new(const DemurVolume *volume, DemurPlane plane, size_t index, si
   reformat->columns = size[layout.across];
   reformat->tilt_corrected = cut && grid.shifted;
   reformat->interpolated = cut && grid.interpolated;
-  reformat->hu = demur_memory_array(reformat->rows, reformat->columns, sizeof *reformat->hu, error);
+  reformat->hu = demur_memory_unset(reformat->rows, reformat->columns, sizeof *reformat->hu, error);
   if (reformat->hu == NULL)
     return NULL;
   const size_t end = index + MIN(n_slab, size[layout.fixed] - index);
-  const size_t n_pixels = volume->rows * volume->columns;
-  for (size_t r = 0; r < reformat->rows; r++)
-    for (size_t c = 0; c < reformat->columns; c++) {
-      Gather gather = {.slab = slab};
-      size_t at[3] = {0, 0, 0};
-      at[layout.across] = layout.flip_across ? reformat->columns - 1 - c : c;
-      at[layout.down] = layout.flip_down ? reformat->rows - 1 - r : r;
-      for (size_t i = index; i < end; i++) {
-        at[layout.fixed] = i;
-        gather_add(&gather, cut ? grid_value(&grid, at)
-                                : volume->hu[i * n_pixels + at[1] * volume->columns + at[0]]);
-      }
-      reformat->hu[r * reformat->columns + c] = gather_end(&gather);
-    }
+  fill(reformat, volume, cut ? &grid : NULL, &layout, index, end, slab);
   place(reformat, volume, &grid, layout, index);
   return g_steal_pointer(&reformat);
 }

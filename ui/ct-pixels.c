@@ -95,6 +95,7 @@ demur_ct_view_refresh(DemurCtView *view) {
   if (view->hu == NULL)
     return;
   const size_t n = view->rows * view->columns;
+  /* Three bytes: GTK 4.8 draws them at once, but converts its own four by way of floats. */
   guint8 *bytes = g_malloc(n * 3);
   for (size_t i = 0; i < n; i++) {
     const guint8 grey = view->table[(guint16)view->hu[i]];

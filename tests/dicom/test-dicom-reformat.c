@@ -174,6 +174,35 @@ test_positions_decide_and_a_gap_stays_empty(void) {
   g_assert_true(q->interpolated);
 }
 
+/* Halves between slices go away from zero, padding beside a measured value stays padding, and a slab of
+ * one plane is that plane: along rows and along columns. */
+static void
+test_between_slices_values_are_rounded_and_padding_stays(void) {
+  g_autoptr(DemurVolume) v = make(&axial);
+  static const double z[] = {0, 1, 3, 6}; /* depth 2 mm lies in the middle of slices 1 and 2 */
+  static const gint16 below[] = {-3, 3, DEMUR_HU_PADDING, 7, -1},
+                      above[] = {-2, 2, 5, DEMUR_HU_PADDING, 1},
+                      middle[] = {-3, 3, DEMUR_HU_PADDING, DEMUR_HU_PADDING, 0};
+  for (size_t k = 0; k < 4; k++)
+    v->distances_mm[k] = v->positions_mm[3 * k + 2] = z[k];
+  for (size_t r = 0; r < 3; r++)
+    for (size_t c = 0; c < 5; c++) {
+      v->hu[(1 * 3 + r) * 5 + c] = below[c];
+      v->hu[(2 * 3 + r) * 5 + c] = above[c];
+    }
+  for (int slab = DEMUR_SLAB_MAXIMUM; slab <= DEMUR_SLAB_MINIMUM; slab++) {
+    g_autoptr(DemurReformat) rows = cut(v, DEMUR_PLANE_CORONAL, 1, 1, (DemurSlab)slab);
+    for (size_t c = 0; c < 5; c++)
+      g_assert_cmpint(at(rows, 2, c), ==, middle[c]);
+    for (size_t c = 0; c < 5; c++) {
+      g_autoptr(DemurReformat) columns = cut(v, DEMUR_PLANE_SAGITTAL, c, 1, (DemurSlab)slab);
+      g_autoptr(DemurReformat) two = cut(v, DEMUR_PLANE_CORONAL, 1, 2, (DemurSlab)slab);
+      g_assert_cmpint(at(columns, 2, 1), ==, middle[c]);
+      g_assert_cmpint(at(two, 2, c), ==, middle[c]); /* both planes hold the same */
+    }
+  }
+}
+
 static void
 test_a_tilted_gantry_is_corrected_or_refused(void) {
   /* Each slice lies one row (0.5 mm) further back than the one below: a bar that runs straight
@@ -269,6 +298,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/reformat/slabs-leave-padding-out", test_slabs_leave_padding_out);
   g_test_add_func("/dicom/reformat/positions-decide-and-a-gap-stays-empty",
                   test_positions_decide_and_a_gap_stays_empty);
+  g_test_add_func("/dicom/reformat/between-slices-values-are-rounded-and-padding-stays",
+                  test_between_slices_values_are_rounded_and_padding_stays);
   g_test_add_func("/dicom/reformat/a-tilted-gantry-is-corrected-or-refused",
                   test_a_tilted_gantry_is_corrected_or_refused);
   g_test_add_func("/dicom/reformat/without-pixel-spacing-there-are-no-millimetres",
