@@ -2,10 +2,29 @@
 #include "ui/ct-view-private.h"
 
 static const GdkRGBA ink = {0.93f, 0.93f, 0.93f, 1}, dark = {0, 0, 0, 0.85f},
-                     caution = {0.95f, 0.71f, 0.30f, 1};
+                     caution = {0.95f, 0.71f, 0.30f, 1}, measure_ink = {0.97f, 0.82f, 0.35f, 1};
 
 #define LETTER_SIZE 15
 #define MOST_LINES 3 /* of one that is too wide */
+
+const GArray *
+demur_ct_view_drawn(DemurCtView *view) {
+  return view->drawn;
+}
+
+/* Where it is narrow, texts have its whole width, one below the other, and the letters of the middle a
+ * line of their own. */
+#define NARROW 340 /* at the usual size of text */
+
+static gboolean
+is_narrow(DemurCtView *view) {
+  return gtk_widget_get_width(GTK_WIDGET(view)) < NARROW * demur_shown_text_scale(GTK_WIDGET(view));
+}
+
+static int
+letter_size(DemurCtView *view) {
+  return (int)(LETTER_SIZE * demur_shown_text_scale(GTK_WIDGET(view)));
+}
 
 /* Text with a dark edge, so that it reads on white bone too. x, y: 0 left or top, 0.5, 1. */
 /* size: at the usual size of text, with which it grows. Its height. */
@@ -23,8 +42,8 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
   pango_layout_set_alignment(layout, horizontal > 0.7 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
   const int whole = gtk_widget_get_width(GTK_WIDGET(view));
   /* What stands in a corner leaves the other one its half, and the middle the letter of its side. */
-  const int letter = (int)(LETTER_SIZE * demur_shown_text_scale(GTK_WIDGET(view)));
-  const int room = horizontal == 0.5 ? whole - 24 : whole / 2 - 16 - letter;
+  const int room =
+      horizontal == 0.5 || is_narrow(view) ? whole - 24 : whole / 2 - 16 - letter_size(view);
   int width, height;
   pango_layout_get_pixel_size(layout, &width, &height);
   if (width > room && room > 40) {
@@ -47,6 +66,12 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     gtk_snapshot_append_layout(snapshot, layout, last ? colour : &dark);
     gtk_snapshot_restore(snapshot);
   }
+  const DemurDrawnText drawn = {
+      .text = g_strdup(text),
+      .bounds = GRAPHENE_RECT_INIT((float)left, (float)top, (float)width, (float)height),
+      .is_cut = pango_layout_is_ellipsized(layout),
+      .is_measure = colour == &measure_ink};
+  g_array_append_val(view->drawn, drawn);
   return height;
 }
 
@@ -62,7 +87,8 @@ draw_scale(DemurCtView *view, GtkSnapshot *snapshot, double W, double H) {
   for (guint i = 0; i < G_N_ELEMENTS(lengths); i++)
     if (lengths[i] * pixels_per_mm <= W / 5)
       length = lengths[i];
-  const double bar = length * pixels_per_mm, x = W - 12 - bar, y = H - 30;
+  const double bar = length * pixels_per_mm, x = W - 12 - bar,
+               y = H - 12 - 18 * demur_shown_text_scale(GTK_WIDGET(view));
   const GdkRGBA *colours[] = {&dark, &ink};
   for (int pass = 0; pass < 2; pass++) {
     const float edge = pass == 0 ? 1 : 0;
@@ -79,8 +105,6 @@ draw_scale(DemurCtView *view, GtkSnapshot *snapshot, double W, double H) {
       length >= 10 ? g_strdup_printf("%.0f cm", length / 10) : g_strdup_printf("%.0f mm", length);
   draw_text(view, snapshot, text, x + bar / 2, y + 4, 0.5, 0, 12, &ink);
 }
-
-static const GdkRGBA measure_ink = {0.97f, 0.82f, 0.35f, 1};
 
 static graphene_point_t
 point_at(DemurCtView *view, DemurPlace place) {
@@ -175,6 +199,7 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   const double W = gtk_widget_get_width(widget), H = gtk_widget_get_height(widget);
   const graphene_rect_t all = GRAPHENE_RECT_INIT(0, 0, (float)W, (float)H);
   const GdkRGBA black = {0, 0, 0, 1};
+  g_array_set_size(view->drawn, 0);
   gtk_snapshot_append_color(snapshot, &black, &all);
   demur_ct_view_refresh(view);
   if (view->texture == NULL) {
@@ -200,15 +225,20 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   g_autofree char *window = demur_ct_view_window_text(view);
   g_autofree char *pointer = demur_ct_view_pointer_text(view);
   g_autofree char *bottom = g_strjoin("\n", slice, window, pointer, NULL);
-  const int on_the_left = draw_text(view, snapshot, view->top_left, 12, 10, 0, 0, 12, &ink),
-            on_the_right = draw_text(view, snapshot, view->top_right, W - 12, 10, 1, 0, 12, &ink);
-  draw_text(view, snapshot, bottom, 12, H - 10, 0, 1, 12, &ink);
+  const gboolean narrow = is_narrow(view);
+  const int line = narrow ? letter_size(view) + 6 : 0; /* of the middle's letter */
+  const int on_the_left = draw_text(view, snapshot, view->top_left, 12, 10 + line, 0, 0, 12, &ink);
+  const int on_the_right =
+      narrow
+          ? draw_text(view, snapshot, view->top_right, 12, 10 + line + on_the_left, 0, 0, 12, &ink)
+          : draw_text(view, snapshot, view->top_right, W - 12, 10, 1, 0, 12, &ink);
+  const int above = narrow ? line + on_the_left + on_the_right : MAX(on_the_left, on_the_right);
+  draw_text(view, snapshot, bottom, 12, H - 10 - line, 0, 1, 12, &ink);
   draw_text(view, snapshot, view->left, 10, H / 2, 0, 0.5, LETTER_SIZE, &ink);
   draw_text(view, snapshot, view->right, W - 10, H / 2, 1, 0.5, LETTER_SIZE, &ink);
   draw_text(view, snapshot, view->up, W / 2, 8, 0.5, 0, LETTER_SIZE, &ink);
   draw_text(view, snapshot, view->down, W / 2, H - 8, 0.5, 1, LETTER_SIZE, &ink);
   draw_scale(view, snapshot, W, H);
   const char *warning = view->sentence != NULL ? view->sentence : view->warning;
-  draw_text(view, snapshot, warning, W / 2, fmax(74, 18 + MAX(on_the_left, on_the_right)), 0.5, 0,
-            13, &caution);
+  draw_text(view, snapshot, warning, W / 2, fmax(74, 18 + above), 0.5, 0, 13, &caution);
 }

@@ -50,7 +50,9 @@ struct _DemurCtView {
   double cross_mm[3], placed_mm[3];
   gboolean has_cursor, placing; /* measuring by keys; the last place follows the cursor */
   DemurPlace cursor;
-  guint cine; /* a tick callback; 0: it stands */
+  gboolean is_beside; /* the same scan's facts stand beside it */
+  GArray *drawn;      /* of DemurDrawnText */
+  guint cine;         /* a tick callback; 0: it stands */
   gint64 cine_time;
 };
 

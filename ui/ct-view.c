@@ -34,6 +34,11 @@ demur_ct_view_changed(DemurCtView *view) {
 }
 
 void
+demur_ct_view_set_beside(DemurCtView *view) {
+  view->is_beside = TRUE;
+}
+
+void
 demur_ct_view_clear(DemurCtView *view, const char *sentence) {
   demur_ct_view_set_cine(view, FALSE);
   view->has_cross = view->has_placed = view->has_cursor = view->placing = FALSE;
@@ -112,6 +117,7 @@ demur_ct_view_finalize(GObject *object) {
   g_free(view->table);
   g_array_unref(view->measured);
   g_array_unref(view->keys);
+  g_array_unref(view->drawn);
   G_OBJECT_CLASS(demur_ct_view_parent_class)->finalize(object);
 }
 
@@ -131,7 +137,14 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
 }
 
 static void
+drawn_clear(gpointer drawn) {
+  g_free(((DemurDrawnText *)drawn)->text);
+}
+
+static void
 demur_ct_view_init(DemurCtView *view) {
+  view->drawn = g_array_new(FALSE, TRUE, sizeof(DemurDrawnText));
+  g_array_set_clear_func(view->drawn, drawn_clear);
   view->table = g_malloc(65536);
   view->measured = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));
   view->keys = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));

@@ -56,6 +56,19 @@ gboolean demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const cha
 void demur_ct_view_set_plane(DemurCtView *view, DemurCtPlane plane);
 DemurCtPlane demur_ct_view_plane(DemurCtView *view);
 
+/* Beside another view of the same scan: of its facts only who and when stand on it. */
+void demur_ct_view_set_beside(DemurCtView *view);
+
+/* A text that stands on the image, as it was drawn last: for the check of the layout. */
+typedef struct {
+  char *text;
+  graphene_rect_t bounds; /* in the view */
+  gboolean is_cut;        /* ends early */
+  gboolean is_measure;    /* lies where a person drew: may meet another */
+} DemurDrawnText;
+
+const GArray *demur_ct_view_drawn(DemurCtView *view); /* of DemurDrawnText, borrowed */
+
 /* What dragging with the first button measures; none: it changes the window. */
 void demur_ct_view_set_tool(DemurCtView *view, DemurTool tool);
 DemurTool demur_ct_view_tool(DemurCtView *view);

@@ -109,21 +109,9 @@ append_line(GString *text, const char *line) {
     g_string_append_printf(text, "%s%s", text->len > 0 ? "\n" : "", line);
 }
 
-void
-demur_ct_view_copy_facts(DemurCtView *view, const DemurScan *scan) {
-  demur_ct_view_clear_facts(view);
-  g_autofree char *age = demur_age_sex_text(scan->age, scan->sex);
-  g_autofree char *who = g_strdup_printf("%s · %s", scan->patient_id, age);
-  g_autofree char *series =
-      scan->series_number >= 0
-          ? g_strdup_printf(_("Series %d · %s"), scan->series_number, scan->description)
-          : g_strdup(scan->description);
-  g_autoptr(GString) left = g_string_new(who);
-  append_line(left, scan->date);
-  append_line(left, series);
-  if (scan->simulated)
-    append_line(left, _("SIMULATED DATA"));
-  view->top_left = g_string_free(g_steal_pointer(&left), FALSE);
+/* How it was made (owned). */
+static char *
+scanner_text(const DemurScan *scan) {
   g_autoptr(GString) right = g_string_new(NULL);
   g_autofree char *scanner =
       g_strstrip(g_strdup_printf("%s %s", scan->manufacturer, scan->model_name));
@@ -144,11 +132,30 @@ demur_ct_view_copy_facts(DemurCtView *view, const DemurScan *scan) {
   if (!isnan(scan->spacing_mm))
     g_string_append_printf(sizes, _(" · spacing %s mm"), spacing);
   append_line(right, sizes->str);
-  view->top_right = g_string_free(g_steal_pointer(&right), FALSE);
+  return g_string_free(g_steal_pointer(&right), FALSE);
+}
+
+void
+demur_ct_view_copy_facts(DemurCtView *view, const DemurScan *scan) {
+  demur_ct_view_clear_facts(view);
+  g_autofree char *age = demur_age_sex_text(scan->age, scan->sex);
+  g_autofree char *who = g_strdup_printf("%s · %s", scan->patient_id, age);
+  g_autofree char *series =
+      scan->series_number >= 0
+          ? g_strdup_printf(_("Series %d · %s"), scan->series_number, scan->description)
+          : g_strdup(scan->description);
+  g_autoptr(GString) left = g_string_new(who);
+  append_line(left, scan->date);
+  if (!view->is_beside)
+    append_line(left, series);
+  if (scan->simulated)
+    append_line(left, _("SIMULATED DATA"));
+  view->top_left = g_string_free(g_steal_pointer(&left), FALSE);
+  if (!view->is_beside)
+    view->top_right = scanner_text(scan);
   if (scan->lossy)
     view->warning = g_strdup(_("lossy: these pixels were compressed with loss"));
 }
-
 /* The description. */
 
 static void

@@ -82,7 +82,7 @@ demur_drawing_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
   g_autofree char *text = drawing->hover(area(widget), x / scale, y / scale, drawing->data);
   if (text == NULL)
     return FALSE;
-  gtk_tooltip_set_text(tooltip, text);
+  demur_shown_tooltip_text(tooltip, text);
   const GdkRectangle here = {x - 4, y - 4, 8, 8};
   gtk_tooltip_set_tip_area(tooltip, &here);
   return TRUE;

@@ -1,5 +1,8 @@
 #include "ui/layout-check.h"
 
+#include "ui/ct-view.h"
+#include "ui/text-cell.h"
+
 /* A pixel is lost by rounding. */
 #define SLACK 1.5f
 
@@ -18,7 +21,7 @@ static void
 check_label(const Check *check, GtkLabel *label) {
   const char *text = gtk_label_get_text(label);
   PangoLayout *layout = gtk_label_get_layout(label);
-  if (*text == '\0' || is_in(GTK_WIDGET(label), GTK_TYPE_COLUMN_VIEW))
+  if (*text == '\0')
     return;
   int width, height;
   pango_layout_get_pixel_size(layout, &width, &height);
@@ -30,6 +33,42 @@ check_label(const Check *check, GtkLabel *label) {
     g_ptr_array_add(check->found,
                     g_strdup_printf("%d x %d in a place of %.0f x %.0f: \"%s\"", width, height,
                                     (double)have_width, (double)have_height, text));
+}
+
+/* A cell of a list that is seen: what isn't was not drawn. */
+static void
+check_cell(const Check *check, DemurTextCell *cell) {
+  if (demur_text_cell_is_cut(cell) && !demur_text_cell_may_end(cell))
+    g_ptr_array_add(check->found,
+                    g_strdup_printf("a cell ends early: \"%s\"", demur_text_cell_text(cell)));
+}
+
+static void
+check_two_drawn(const Check *check, const DemurDrawnText *a, const DemurDrawnText *b) {
+  graphene_rect_t both;
+  if (!a->is_measure && !b->is_measure &&
+      graphene_rect_intersection(&a->bounds, &b->bounds, &both) && both.size.width > SLACK &&
+      both.size.height > SLACK)
+    g_ptr_array_add(check->found,
+                    g_strdup_printf("on the image \"%s\" lies over \"%s\"", b->text, a->text));
+}
+
+/* Texts on an image. */
+static void
+check_image(const Check *check, DemurCtView *view) {
+  const GArray *drawn = demur_ct_view_drawn(view);
+  const graphene_rect_t whole =
+      GRAPHENE_RECT_INIT(-SLACK, -SLACK, (float)gtk_widget_get_width(GTK_WIDGET(view)) + 2 * SLACK,
+                         (float)gtk_widget_get_height(GTK_WIDGET(view)) + 2 * SLACK);
+  for (guint i = 0; i < drawn->len; i++) {
+    const DemurDrawnText *one = &g_array_index(drawn, DemurDrawnText, i);
+    if (one->is_cut)
+      g_ptr_array_add(check->found, g_strdup_printf("on the image ends early: \"%s\"", one->text));
+    if (!one->is_measure && !graphene_rect_contains_rect(&whole, &one->bounds))
+      g_ptr_array_add(check->found, g_strdup_printf("outside of the image: \"%s\"", one->text));
+    for (guint j = 0; j < i; j++)
+      check_two_drawn(check, &g_array_index(drawn, DemurDrawnText, j), one);
+  }
 }
 
 /* What to call a widget by. */
@@ -91,6 +130,10 @@ visit(const Check *check, GtkWidget *widget) {
     return;
   if (GTK_IS_LABEL(widget))
     check_label(check, GTK_LABEL(widget));
+  else if (DEMUR_IS_TEXT_CELL(widget))
+    check_cell(check, DEMUR_TEXT_CELL(widget));
+  else if (DEMUR_IS_CT_VIEW(widget))
+    check_image(check, DEMUR_CT_VIEW(widget));
   if (widget != check->window) /* which has a shadow around it */
     check_inside(check, widget);
   check_beside(check, widget);

@@ -7,8 +7,9 @@
 
 G_BEGIN_DECLS
 
-/* Sentences (owned char *), empty where nothing is wrong. Cells of a table may end early: their
- * columns can be made wider. What is scrolled may lie outside. */
+/* Sentences (owned char *), empty where nothing is wrong. A cell of a list may end early where a tooltip
+ * with all of it will do (ui/text-cell.h). What is scrolled may lie outside. Texts on an image lie within
+ * it, whole, and none over another but for what a person measured. */
 GPtrArray *demur_layout_check(GtkWidget *window);
 
 G_END_DECLS

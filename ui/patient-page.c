@@ -215,6 +215,8 @@ demur_patient_page_init(DemurPatientPage *page) {
   page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
   gtk_widget_init_template(GTK_WIDGET(page));
   build_presets(page);
+  for (int i = 0; i < 2; i++)
+    demur_ct_view_set_beside(page->across[i]);
 }
 
 DemurPatientPage *

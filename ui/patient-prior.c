@@ -90,11 +90,11 @@ demur_patient_page_fill_priors(DemurPatientPage *page) {
   guint chosen = 0;
   for (guint i = 0; i < page->priors->len; i++) {
     const DemurScan *scan = &table->scans[g_array_index(page->priors, guint32, i)];
-    g_autofree char *name =
-        g_strdup_printf(_("Prior %s · %s %s"), scan->date, demur_shown_glyph(scan->shown),
-                        demur_shown_title(scan->shown));
-    g_autofree char *safe = demur_shown_text(name);
-    gtk_string_list_append(names, safe);
+    /* Two lines: beside the image there may be no room for one. */
+    g_autofree char *date = demur_shown_text(scan->date);
+    g_autofree char *name = g_strdup_printf("%s\n%s %s", date, demur_shown_glyph(scan->shown),
+                                            demur_shown_title(scan->shown));
+    gtk_string_list_append(names, name);
     if (g_strcmp0(scan->scan_id, page->prior_id) == 0)
       chosen = i;
   }

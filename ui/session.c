@@ -178,9 +178,10 @@ set_row(DemurSession *session, gssize row) {
   g_signal_emit(session, signals[CASE_CHANGED], 0);
 }
 
-/* What an assessment of all series came to. */
-static void
-tell_assessed(DemurSession *session) {
+void
+demur_session_tell_assessed(DemurSession *session) {
+  if (session->table == NULL)
+    return;
   guint n[DEMUR_N_SHOWN] = {0};
   for (size_t i = 0; i < session->table->n_scans; i++)
     if (session->table->scans[i].source == NULL)
@@ -245,7 +246,7 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     demur_session_notice(session, text, FALSE);
   }
   if (assessed && !another)
-    tell_assessed(session);
+    demur_session_tell_assessed(session);
   if (session->table->read_only && another)
     demur_session_notice(session,
                          _("This workspace can't be written: it is shown, but imports, reviews and "

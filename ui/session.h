@@ -76,6 +76,8 @@ gboolean demur_session_import_table(DemurSession *session, DemurTableImport *imp
  */
 gboolean demur_session_demo(DemurSession *session);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
+/* What an assessment of all series came to, as a notice; then the signal "assessed". */
+void demur_session_tell_assessed(DemurSession *session);
 /* Takes that assessment, the last one, back (tasks/assess-undo.h), with why. */
 gboolean demur_session_undo_assess(DemurSession *session, gint64 batch, const char *reason);
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest

@@ -44,6 +44,12 @@ demur_shown_tooltip_set(GtkWidget *widget, const char *text) {
   gtk_widget_set_tooltip_text(widget, safe);
 }
 
+void
+demur_shown_tooltip_text(GtkTooltip *tooltip, const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  gtk_tooltip_set_text(tooltip, safe);
+}
+
 PangoLayout *
 demur_shown_layout(GtkWidget *widget, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);

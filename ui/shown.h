@@ -13,6 +13,9 @@ GtkWidget *demur_shown_label_new(const char *text);
 void demur_shown_label_set(GtkLabel *label, const char *text);
 void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
 
+/* As gtk_tooltip_set_text. */
+void demur_shown_tooltip_text(GtkTooltip *tooltip, const char *text);
+
 /* The name by which a screen reader calls the widget. Of a drop-down the button within it too,
  * which is what takes the focus in GTK 4.8. */
 void demur_shown_name_set(GtkWidget *widget, const char *name);

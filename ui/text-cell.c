@@ -13,6 +13,7 @@ struct _DemurTextCell {
   char *text;
   glong n_chars;
   int most_lines;
+  gboolean may_end;
   int bar_chars; /* 0: no bar, the text has the whole width */
   double bar;
   GdkRGBA bar_colour;
@@ -128,6 +129,26 @@ demur_text_cell_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   gtk_snapshot_pop(snapshot);
 }
 
+gboolean
+demur_text_cell_is_cut(DemurTextCell *cell) {
+  return cell->layout != NULL && pango_layout_is_ellipsized(cell->layout);
+}
+
+gboolean
+demur_text_cell_may_end(DemurTextCell *cell) {
+  return cell->may_end;
+}
+
+static gboolean
+demur_text_cell_query_tooltip(GtkWidget *widget, int x, int y, gboolean by_keyboard,
+                              GtkTooltip *tooltip) {
+  DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
+  if (!demur_text_cell_is_cut(cell))
+    return FALSE;
+  demur_shown_tooltip_text(tooltip, cell->text);
+  return TRUE;
+}
+
 static void
 demur_text_cell_class_init(DemurTextCellClass *class) {
   G_OBJECT_CLASS(class)->finalize = demur_text_cell_finalize;
@@ -136,6 +157,7 @@ demur_text_cell_class_init(DemurTextCellClass *class) {
   widget_class->measure = demur_text_cell_measure;
   widget_class->css_changed = demur_text_cell_css_changed;
   widget_class->snapshot = demur_text_cell_snapshot;
+  widget_class->query_tooltip = demur_text_cell_query_tooltip;
   gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_LABEL);
   gtk_widget_class_set_css_name(widget_class, "label");
 }
@@ -147,9 +169,11 @@ demur_text_cell_init(DemurTextCell *cell) {
 }
 
 GtkWidget *
-demur_text_cell_new(int most_lines) {
+demur_text_cell_new(int most_lines, gboolean may_end) {
   DemurTextCell *cell = g_object_new(DEMUR_TYPE_TEXT_CELL, NULL);
   cell->most_lines = most_lines;
+  cell->may_end = may_end;
+  gtk_widget_set_has_tooltip(GTK_WIDGET(cell), TRUE);
   return GTK_WIDGET(cell);
 }
 

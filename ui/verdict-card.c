@@ -410,6 +410,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     GtkWidget *big = demur_shown_label_new(_("Risk held back"));
     gtk_widget_add_css_class(big, "title");
     gtk_label_set_xalign(GTK_LABEL(big), 0);
+    gtk_label_set_wrap(GTK_LABEL(big), TRUE); /* beside the button it is wide in German */
     gtk_widget_set_hexpand(big, TRUE);
     gtk_box_append(line, big);
     GtkWidget *reveal = key_button(_("Reveal"), "R", "win.reveal");

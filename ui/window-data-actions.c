@@ -143,6 +143,11 @@ on_assess(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_tell_assessed(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_session_tell_assessed(DEMUR_WINDOW(data)->session);
+}
+
+static void
 on_undo_assess(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_undo_assess_ask(data, DEMUR_WINDOW(data)->session);
 }
@@ -179,6 +184,7 @@ demur_window_add_data_actions(DemurWindow *window) {
       {.name = "demo", .activate = on_demo},
       {.name = "assess", .activate = on_assess},
       {.name = "undo-assess", .activate = on_undo_assess},
+      {.name = "tell-assessed", .activate = on_tell_assessed},
       {.name = "train", .activate = on_train},
       {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},
       {.name = "use-coverage", .activate = on_use_coverage},

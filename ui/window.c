@@ -341,8 +341,10 @@ gboolean
 demur_window_save_png(GtkWindow *window, const char *path, GError **error) {
   const int width = gtk_widget_get_width(GTK_WIDGET(window));
   const int height = gtk_widget_get_height(GTK_WIDGET(window));
+  const float scale = (float)gtk_widget_get_scale_factor(GTK_WIDGET(window));
   g_autoptr(GdkPaintable) paintable = gtk_widget_paintable_new(GTK_WIDGET(window));
   GtkSnapshot *snapshot = gtk_snapshot_new();
+  gtk_snapshot_scale(snapshot, scale, scale);
   gdk_paintable_snapshot(paintable, snapshot, width, height);
   GskRenderNode *node = gtk_snapshot_free_to_node(snapshot);
   GskRenderer *renderer = gtk_native_get_renderer(GTK_NATIVE(window));
@@ -352,7 +354,8 @@ demur_window_save_png(GtkWindow *window, const char *path, GError **error) {
                     "xvfb-run");
     return FALSE;
   }
-  const graphene_rect_t bounds = GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height);
+  const graphene_rect_t bounds =
+      GRAPHENE_RECT_INIT(0, 0, (float)width * scale, (float)height * scale);
   g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, &bounds);
   gsk_render_node_unref(node);
   g_autoptr(GBytes) png = gdk_texture_save_to_png_bytes(texture);

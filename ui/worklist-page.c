@@ -503,26 +503,21 @@ column_style(DemurSort sort) {
   }
 }
 
-/* The whole reason, where the cell is too small for it. */
+/* What tells cases apart, and what is decided, is never cut at the usual width. */
 static gboolean
-on_query_tooltip(GtkWidget *cell, int x, int y, gboolean by_keyboard, GtkTooltip *tooltip,
-                 gpointer data) {
-  const char *text = demur_text_cell_text(DEMUR_TEXT_CELL(cell));
-  gtk_tooltip_set_text(tooltip, text);
-  return text != NULL && *text != '\0';
+may_end(DemurSort sort) {
+  return sort == DEMUR_SORT_NAME || sort == DEMUR_SORT_SITE || sort == DEMUR_SORT_SCANNER ||
+         sort == DEMUR_SORT_REASON;
 }
 
 static void
 on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   const ColumnData *column = data;
-  GtkWidget *cell = demur_text_cell_new(column->sort == DEMUR_SORT_REASON ? 2 : 1);
+  GtkWidget *cell =
+      demur_text_cell_new(column->sort == DEMUR_SORT_REASON ? 2 : 1, may_end(column->sort));
   const char *style = column_style(column->sort);
   if (style != NULL)
     gtk_widget_add_css_class(cell, style);
-  if (column->sort == DEMUR_SORT_REASON) {
-    gtk_widget_set_has_tooltip(cell, TRUE);
-    g_signal_connect(cell, "query-tooltip", G_CALLBACK(on_query_tooltip), NULL);
-  }
   gtk_list_item_set_child(item, cell);
   g_object_set_data(G_OBJECT(item), "column", data);
 }

@@ -30,8 +30,10 @@ struct _DemurApplication {
   gboolean checking; /* in place of a picture, whether every page and dialog can be read */
   char **dropped;    /* files that are dropped behind them: of each its dialog; NULL: none */
   guint n_checked;
-  guint n_settled; /* frames since everything has arrived */
-  gboolean fitted; /* the frame that the toolkit puts around the window is allowed for */
+  gboolean begun;
+  gboolean entered; /* the state of a page that is shown next was asked for */
+  guint n_settled;  /* frames since everything has arrived */
+  gboolean fitted;  /* the frame that the toolkit puts around the window is allowed for */
 };
 
 G_DEFINE_FINAL_TYPE(DemurApplication, demur_application, GTK_TYPE_APPLICATION)
@@ -184,6 +186,9 @@ static const GActionEntry actions[] = {
 
 /* A picture without a person: when everything has arrived and was drawn. */
 
+#define SETTLED_FRAMES 12
+#define MOST_FRAMES 600 /* for which a window without a picture is waited for */
+
 static gboolean on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data);
 
 static gboolean
@@ -195,7 +200,14 @@ take_picture(gpointer data) {
     g_set_error(&error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 "nothing in this workspace opens the dialog \"%s\"; no picture was made",
                 self->picture_page);
-  if (error != NULL || !demur_window_save_png(shown, self->picture_path, &error)) {
+  if (error == NULL && !demur_window_save_png(shown, self->picture_path, &error) &&
+      g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STATE) && self->n_settled < MOST_FRAMES) {
+    /* Something changed behind its last frame: there is a picture with the next. */
+    gtk_widget_queue_draw(GTK_WIDGET(shown));
+    gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
+    return G_SOURCE_REMOVE;
+  }
+  if (error != NULL) {
     g_printerr("demur-workstation: %s\n", error->message);
     self->status = 1;
   }
@@ -203,29 +215,42 @@ take_picture(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-/* What is shown next: a page or dialog, then what each dropped file opens; FALSE: that was all. */
+static guint
+n_dropped(DemurApplication *self) {
+  return self->dropped != NULL ? g_strv_length(self->dropped) : 0;
+}
+
+/* The page, state of a page or dialog that is looked at; NULL: what a dropped file opens, or nothing
+ * more. */
+static const char *
+stop_of(DemurApplication *self) {
+  if (!self->checking)
+    return self->picture_page;
+  return self->n_checked < n_dropped(self)
+             ? NULL
+             : demur_layout_stops()[self->n_checked - n_dropped(self)];
+}
+
+/* What is shown next: what each dropped file opens, then pages and dialogs; FALSE: that was all. */
 static gboolean
 show_stop(DemurApplication *self) {
-  const char *const *stops = demur_layout_stops();
-  const guint n = g_strv_length((char **)stops), at = self->n_checked;
-  if (at < n)
-    demur_layout_show(self->window, self->session, stops[at], FALSE);
-  else if (self->dropped != NULL && at - n < g_strv_length(self->dropped))
+  self->entered = FALSE;
+  if (self->n_checked < n_dropped(self))
     gtk_widget_activate_action(GTK_WIDGET(self->window), "win.import-path", "s",
-                               self->dropped[at - n]);
+                               self->dropped[self->n_checked]);
+  else if (stop_of(self) != NULL)
+    demur_layout_show(self->window, self->session, stop_of(self), FALSE);
   else
     return FALSE;
   return TRUE;
 }
 
-/* The name of what is shown, and whether it is a dialog. */
+/* The name of what is shown, and whether it is a dialog: a table opens one, a folder of images is
+ * imported. */
 static const char *
 name_of_stop(DemurApplication *self, gboolean *is_dialog) {
-  const char *const *stops = demur_layout_stops();
-  const guint n = g_strv_length((char **)stops);
-  const char *name =
-      self->n_checked < n ? stops[self->n_checked] : self->dropped[self->n_checked - n];
-  *is_dialog = self->n_checked >= n || demur_layout_is_dialog(name);
+  const char *stop = stop_of(self), *name = stop != NULL ? stop : self->dropped[self->n_checked];
+  *is_dialog = stop != NULL ? demur_layout_is_dialog(stop) : !g_file_test(name, G_FILE_TEST_IS_DIR);
   return name;
 }
 
@@ -252,6 +277,8 @@ check_stop(gpointer data) {
   self->n_settled = 0;
   if (is_dialog)
     gtk_window_destroy(shown);
+  if (stop_of(self) != NULL)
+    demur_layout_leave(self->window, stop_of(self));
   self->n_checked++;
   if (show_stop(self))
     gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
@@ -276,8 +303,13 @@ on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
     self->n_settled = 0;
     return G_SOURCE_CONTINUE;
   }
-  if (++self->n_settled < 12)
+  if (++self->n_settled < SETTLED_FRAMES)
     return G_SOURCE_CONTINUE;
+  if (!self->entered && stop_of(self) != NULL && demur_layout_enter(self->window, stop_of(self))) {
+    self->entered = TRUE;
+    self->n_settled = 0;
+    return G_SOURCE_CONTINUE;
+  }
   /* After this frame is painted. */
   g_idle_add_full(G_PRIORITY_LOW, self->checking ? check_stop : take_picture, self, NULL);
   return G_SOURCE_REMOVE;
@@ -308,7 +340,13 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
     row = 0;
   if (row >= 0)
     demur_session_select(session, row);
-  demur_layout_show(self->window, session, self->picture_page, self->picture_case != NULL);
+  if (self->begun)
+    return; /* read again, with what was dropped: it goes on by itself */
+  self->begun = TRUE;
+  if (self->checking)
+    show_stop(self);
+  else
+    demur_layout_show(self->window, session, self->picture_page, self->picture_case != NULL);
   gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
 }
 

@@ -3,15 +3,15 @@ import os
 import subprocess
 import sys
 
-# Size, scale, size of text (96 are 100 %), theme, language ("xx": 40 % longer words, "rtl": from right to left too).
+# Size (at scale 2 half of the screen's: 1280x720 of 2560x1440), scale, size of text (96 are 100 %), theme, language ("xx": 40 % longer words, "rtl": from right to left too).
 LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("1920x1080", 1, 96, "contrast", "C"),
-         ("2560x1440", 1, 96, "dark", "C"), ("2560x1440", 2, 96, "dark", "C"), ("1280x800", 1, 144, "dark", "C"),
+         ("2560x1440", 1, 96, "dark", "C"), ("1280x720", 2, 96, "dark", "de"), ("1280x800", 1, 144, "dark", "C"),
          ("1920x1080", 1, 192, "light", "C"), ("1024x768", 1, 96, "dark", "de"), ("1280x800", 1, 96, "light", "de"),
          ("1280x800", 1, 96, "dark", "xx"), ("1920x1080", 1, 144, "contrast", "xx"), ("1280x800", 1, 96, "dark", "rtl")]
 # Those with the least room for their words.
-TIGHT = [LOOKS[0], LOOKS[6], LOOKS[7], LOOKS[9], LOOKS[11]]
+TIGHT = [LOOKS[0], LOOKS[4], LOOKS[6], LOOKS[7], LOOKS[11]]
 # Beside them on the sheets that a person looks at.
-MORE = [("1440x900", 1, 96, "dark", "de"), ("1920x1080", 1, 96, "light", "de"), ("1024x768", 1, 96, "light", "rtl")]
+MORE = [("2560x1440", 2, 96, "dark", "C"), ("1440x900", 1, 96, "dark", "de"), ("1920x1080", 1, 96, "light", "de"), ("1024x768", 1, 96, "light", "rtl")]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
