@@ -160,6 +160,48 @@ count_changes(DemurAssessWindow *window) {
   window->job = demur_job_start(&start);
 }
 
+/* Whether it helps elsewhere (owned). */
+static char *
+validation_words(const DemurSelectorFacts *facts) {
+  static const char *const found[] = {
+      [DEMUR_VERDICT_BETTER] =
+          N_("the selector keeps better calibrated risks than plain confidence."),
+      [DEMUR_VERDICT_NO_DIFFERENCE_SHOWN] =
+          N_("no difference to plain confidence is shown: use confidence."),
+      [DEMUR_VERDICT_WORSE] = N_("the selector keeps worse calibrated risks than plain confidence: "
+                                 "do not use it."),
+      [DEMUR_VERDICT_CANNOT_BE_DECIDED] =
+          N_("whether the selector helps at other hospitals cannot be decided.")};
+  if (!facts->is_validated)
+    return g_strdup(_("Whether this selector helps at other hospitals has not been looked at: "
+                      "“demur validate” does."));
+  const DemurValidationFound *v = &facts->validated;
+  g_autofree char *scans = demur_text_count(v->n_scans), *sites = demur_text_count(v->n_sites);
+  const char *words =
+      v->verdict == DEMUR_VERDICT_NO_DIFFERENCE_SHOWN && !v->confidence_helps
+          ? N_("no difference to plain confidence is shown, nor of confidence to showing every risk.")
+          : found[v->verdict];
+  return g_strdup_printf(_("%s scans, sites left out of training in turn: %s; %s"), scans, sites,
+                         _(words));
+}
+
+/* What is promised (owned); NULL: nothing. What else than a coverage was guaranteed on the command
+ * line stands in its words. */
+static char *
+promise_words(const DemurSelectorThreshold *threshold) {
+  if (isnan(threshold->margin))
+    return g_strdup(threshold->guarantee);
+  g_autofree char *least = demur_text_percent(fmax(0, threshold->coverage - threshold->margin), 1);
+  g_autofree char *patients = demur_text_count(threshold->n_patients);
+  return g_strdup_printf(
+      ngettext_("At least %s of scans like those of the %s patient that it was tuned on are "
+                "accepted, with 95 %% confidence. Of another site nothing is promised.",
+                "At least %s of scans like those of the %s patients that it was tuned on are "
+                "accepted, with 95 %% confidence. Of another site nothing is promised.",
+                threshold->n_patients),
+      least, patients);
+}
+
 /* What is promised, whether it helps, and what will change. */
 static void
 describe(DemurAssessWindow *window) {
@@ -167,9 +209,10 @@ describe(DemurAssessWindow *window) {
   const DemurSelectorThreshold *threshold = chosen_threshold(window);
   if (facts == NULL || threshold == NULL)
     return;
-  g_autoptr(GString) text = g_string_new(facts->validation);
-  if (threshold->guarantee != NULL)
-    g_string_append_printf(text, "\n\n%s", threshold->guarantee);
+  g_autofree char *validation = validation_words(facts), *promise = promise_words(threshold);
+  g_autoptr(GString) text = g_string_new(validation);
+  if (promise != NULL)
+    g_string_append_printf(text, "\n\n%s", promise);
   g_string_append(text, "\n\n");
   g_string_append(
       text, _("Each scan gets a new verdict. The earlier ones stay in the history, and an "

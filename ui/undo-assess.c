@@ -73,13 +73,15 @@ demur_undo_assess_words(const DemurLastAssessment *last) {
   g_autofree char *scans = last->cohort == NULL
                                ? g_strdup(_("DICOM series"))
                                : g_strdup_printf(_("scans of cohort %s"), last->cohort);
+  g_autofree char *n = demur_text_count(last->n_verdicts),
+                  *earlier = demur_text_count(last->n_earlier),
+                  *none = demur_text_count(last->n_verdicts - last->n_earlier);
   g_autofree char *date = demur_text_date_in(last->created, demur_words_translate);
   return g_strdup_printf(
-      _("The assessment of %s by selector %s gave %zu %s a verdict. Taken back, %zu of them have "
-        "their earlier verdict again, with the opinions on it, and %zu have none. %sWhat is taken "
+      _("The assessment of %s by selector %s gave %s %s a verdict. Taken back, %s of them have "
+        "their earlier verdict again, with the opinions on it, and %s have none. %sWhat is taken "
         "back stays in the history, with your name and the reason. Why?"),
-      date, last->selector, last->n_verdicts, scans, last->n_earlier,
-      last->n_verdicts - last->n_earlier, with);
+      date, last->selector, n, scans, earlier, none, with);
 }
 
 static void

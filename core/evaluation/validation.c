@@ -201,17 +201,43 @@ demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
     demur_site_context_write(json, "site_context", v->context);
 }
 
-char *
-demur_validation_read_sentence(const char *text) {
-  if (text == NULL)
-    return NULL;
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  const char *sentence;
-  if (!demur_json_load(parser, text, -1, NULL))
+/* The document (owned by parser); NULL: none. */
+static JsonObject *
+parse(JsonParser *parser, const char *text) {
+  if (text == NULL || !demur_json_load(parser, text, -1, NULL))
     return NULL;
   JsonNode *root = json_parser_get_root(parser);
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root) ||
-      !demur_json_read_string(json_node_get_object(root), "sentence", &sentence, NULL))
+  return root != NULL && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
+}
+
+char *
+demur_validation_read_sentence(const char *text) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  JsonObject *object = parse(parser, text);
+  const char *sentence;
+  if (object == NULL || !demur_json_read_string(object, "sentence", &sentence, NULL))
     return NULL;
   return g_strdup(sentence);
+}
+
+gboolean
+demur_validation_read_found(const char *text, DemurValidationFound *found) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  JsonObject *object = parse(parser, text);
+  const char *words;
+  gint64 n_scans, n_sites;
+  *found = (DemurValidationFound){0};
+  if (object == NULL || !demur_json_read_string(object, "verdict", &words, NULL) ||
+      !demur_json_read_int(object, "n_scans", 0, G_MAXINT64, &n_scans, NULL) ||
+      !demur_json_read_int(object, "n_sites", 0, G_MAXINT64, &n_sites, NULL) ||
+      !demur_json_read_bool(object, "confidence_helps", &found->confidence_helps, NULL))
+    return FALSE;
+  found->n_scans = (size_t)n_scans;
+  found->n_sites = (size_t)n_sites;
+  for (int v = DEMUR_VERDICT_BETTER; v <= DEMUR_VERDICT_CANNOT_BE_DECIDED; v++)
+    if (strcmp(words, demur_comparison_verdict_words((DemurComparisonVerdict)v)) == 0) {
+      found->verdict = (DemurComparisonVerdict)v;
+      return TRUE;
+    }
+  return FALSE;
 }

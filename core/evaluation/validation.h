@@ -52,4 +52,14 @@ DemurValidation *demur_validation_of(DemurCohort *cohort, const DemurTrainSettin
 void demur_validation_write_json(const DemurValidation *validation, DemurJson *json);
 char *demur_validation_read_sentence(const char *json);
 
+/* What it came to. */
+typedef struct {
+  DemurComparisonVerdict verdict;
+  gboolean confidence_helps;
+  size_t n_scans, n_sites;
+} DemurValidationFound;
+
+/* FALSE where there is none. */
+gboolean demur_validation_read_found(const char *json, DemurValidationFound *found);
+
 G_END_DECLS

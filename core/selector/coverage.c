@@ -288,6 +288,17 @@ demur_tuning_read_hold_back(const char *json) {
   return across;
 }
 
+double
+demur_tuning_read_margin(const char *json) {
+  JsonObject *object;
+  g_autoptr(JsonParser) parser = json != NULL ? parse_object(json, &object, NULL) : NULL;
+  double margin;
+  return parser != NULL && json_object_has_member(object, "margin") &&
+                 demur_json_read_double(object, "margin", 0.0, INFINITY, &margin, NULL)
+             ? margin
+             : (double)NAN;
+}
+
 char *
 demur_tuning_read_sentence(const char *json) {
   JsonObject *object;

@@ -106,6 +106,10 @@ double *demur_tuning_read_thresholds(const char *json, size_t *n,
 /* The decision threshold of such a document; 0: none. */
 double demur_tuning_read_hold_back(const char *json);
 
+/* Of a plug-in threshold: coverage falls below what was asked for by more with a probability of 5 % at
+ * most, for scans drawn like the tuning split. NaN: it promises something else, or nothing. */
+double demur_tuning_read_margin(const char *json);
+
 /* Its sentence (owned), or NULL. */
 char *demur_tuning_read_sentence(const char *json);
 

@@ -55,6 +55,7 @@ facts_of(DemurTask *task, const DemurSelectorRecord *record, GError **error) {
   facts->horizon_years = record->horizon_years;
   facts->simulated = record->simulated;
   facts->validation = demur_task_validation_sentence(task, record->name);
+  facts->is_validated = demur_validation_read_found(record->validation, &facts->validated);
   facts->thresholds = g_ptr_array_new_with_free_func(threshold_free);
   for (guint t = 0; t < records->len; t++) {
     const DemurThresholdRecord *r = records->pdata[t];
@@ -68,6 +69,7 @@ facts_of(DemurTask *task, const DemurSelectorRecord *record, GError **error) {
                                           .split = g_strdup(r->split),
                                           .created = g_strdup(r->created),
                                           .guarantee = demur_tuning_read_sentence(r->guarantee),
+                                          .margin = demur_tuning_read_margin(r->guarantee),
                                           .current = t + 1 == records->len};
     g_ptr_array_add(facts->thresholds, threshold);
   }

@@ -2,6 +2,7 @@
  * takes a name takes a family's, too (tasks/horizons.h): all of its selectors then, or none. */
 #pragma once
 
+#include "evaluation/validation.h"
 #include "selector/release.h"
 #include "selector/selector-bundle.h"
 #include "tasks/horizons.h"
@@ -15,6 +16,7 @@ typedef struct {
   size_t n_scans, n_patients;
   char *cohort, *split, *created;
   char *guarantee; /* a sentence; NULL: none */
+  double margin;   /* selector/coverage.h, demur_tuning_read_margin */
   gboolean current;
 } DemurSelectorThreshold;
 
@@ -26,7 +28,9 @@ typedef struct {
   DemurSelector *selector; /* NULL in lists */
   GPtrArray *thresholds;   /* of DemurSelectorThreshold, the oldest first */
   char *validation;        /* whether it helps, a sentence */
-  GPtrArray *warnings;     /* of DemurTaskWarning; NULL in lists */
+  gboolean is_validated;   /* that was looked at: */
+  DemurValidationFound validated;
+  GPtrArray *warnings; /* of DemurTaskWarning; NULL in lists */
 } DemurSelectorFacts;
 
 void demur_selector_facts_free(DemurSelectorFacts *facts);

@@ -203,7 +203,11 @@ tuning_comes_back_from_json(void) {
     g_assert_true(memcmp(read, tuning->thresholds, 2 * sizeof *read) == 0);
     g_autofree char *sentence = demur_tuning_read_sentence(json);
     g_assert_cmpstr(sentence, ==, tuning->sentence);
+    const double margin = demur_tuning_read_margin(json); /* a plug-in's alone */
+    g_assert_true(kind == 0 ? margin == tuning->margin && margin > 0 : isnan(margin));
   }
+  g_assert_true(isnan(demur_tuning_read_margin(NULL)) && isnan(demur_tuning_read_margin("{}")) &&
+                isnan(demur_tuning_read_margin("no JSON")));
 }
 
 static void
