@@ -356,6 +356,19 @@ take_known(Job *job) {
   return TRUE;
 }
 
+/* Counts the images of an entry; FALSE with a fault where its archive has too many, for which it is
+ * refused in the end. */
+static gboolean
+has_room(Job *job) {
+  const DemurHeader *header = job->header;
+  if (job->zip == NULL)
+    return TRUE;
+  if (header != NULL)
+    demur_zip_take(job->zip, job->zip_entry,
+                   header->pixels == DEMUR_PIXELS_COMPLETE ? header->n_frames : 1);
+  return !demur_zip_is_crowded(job->zip, &job->fault);
+}
+
 /* The CRC is known at the end only: the last byte of an entry can't be had where it is wrong. */
 static gboolean
 unpacks_to_its_end(DemurSource *source, const DemurZipEntry *entry) {
@@ -367,6 +380,8 @@ static void
 read_job(Job *job) {
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurSource) source = NULL;
+  if (!has_room(job))
+    return;
   if (job->zip != NULL) {
     source = demur_zip_stream(job->zip, job->zip_entry, &error);
   } else {
@@ -385,6 +400,8 @@ read_job(Job *job) {
     job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
     return;
   }
+  if (!has_room(job))
+    return;
   job->fault = demur_header_not_an_image(job->header);
   if (job->fault != NULL && demur_header_lacks_its_image(job->header))
     job->cut_series = g_strdup(job->header->series_uid);
@@ -419,6 +436,24 @@ compare_skipped(gconstpointer a, gconstpointer b) {
   const DemurSkipped *x = *(DemurSkipped *const *)a, *y = *(DemurSkipped *const *)b;
   const int paths = strcmp(x->path, y->path);
   return paths != 0 ? paths : strcmp(x->reason, y->reason);
+}
+
+/* Of an archive with too many images one fault is left; jobs are sorted by path. */
+static void
+refuse_crowded(Scan *scan) {
+  const DemurZip *refused = NULL;
+  for (guint i = 0; i < scan->jobs->len; i++) {
+    Job *job = scan->jobs->pdata[i];
+    if (job->zip == NULL || !demur_zip_is_crowded(job->zip, NULL))
+      continue;
+    g_clear_pointer(&job->header, demur_header_free);
+    g_clear_pointer(&job->entry, g_free);
+    g_clear_pointer(&job->cut_series, g_free);
+    g_clear_error(&job->fault);
+    if (job->zip != refused)
+      demur_zip_is_crowded(job->zip, &job->fault);
+    refused = job->zip;
+  }
 }
 
 /* An archive is replaced by its entries. */
@@ -526,6 +561,7 @@ run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
         compare_root(scan, job->header);
     }
   }
+  refuse_crowded(scan);
   return TRUE;
 }
 
@@ -565,6 +601,8 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
           add_unreadable(files, job);
         continue;
       }
+      if (job->header == NULL)
+        continue; /* of an archive that is refused */
       DemurFile *file = g_new0(DemurFile, 1);
       file->path = g_steal_pointer(&job->path);
       file->entry = g_steal_pointer(&job->entry);
@@ -572,6 +610,8 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
       file->pixel_digests = g_steal_pointer(&job->pixel_digests);
       file->stamp = g_steal_pointer(&job->stamp);
       file->decodes = job->decodes;
+      if (job->zip != NULL && demur_zip_is_small(job->zip_entry, file->header->n_frames))
+        file->most_series = demur_zip_most_series(job->zip);
       file->is_known = job->is_known;
       files->n_known += job->is_known ? 1 : 0;
       g_ptr_array_add(files->images, file);

@@ -20,6 +20,7 @@ typedef struct {
   char *stamp;           /* base/file-stamp.h, from before it was read; NULL: none */
   gboolean is_known;     /* its pixels were not read: pixel_digests are those of an earlier time */
   gboolean decodes;      /* all its frames are known to decode */
+  guint most_series;     /* that its archive may make of images as small as these; 0: any number */
 } DemurFile;
 
 /* One frame of a file that was read before, as its reader kept it. */

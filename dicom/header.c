@@ -9,10 +9,15 @@
 #include "base/number.h"
 
 #include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MAX_TEXT_BYTES 65536
 #define MAX_FRAMES 65536
+/* Of frames that take fewer bytes than those of 16 x 16 pixels no more are read: each costs some
+ * kilobytes, and a file of a page could claim thousands. */
+#define FRAME_BYTES 512
+#define FREE_FRAMES 64
 
 typedef enum { KIND_UID, KIND_CODE, KIND_TEXT, KIND_US, KIND_IS, KIND_DS, KIND_DS2 } Kind;
 
@@ -419,6 +424,7 @@ visit(const DemurElement *element, gpointer data) {
 DemurHeader *
 demur_header_read(DemurSource **source, GError **error) {
   g_auto(DemurDataSet) set = {0};
+  const guint64 size = demur_source_size(*source); /* before a deflated data set is unpacked */
   if (!demur_data_set_locate(source, &set, error))
     return NULL;
   g_autoptr(DemurHeader) header = g_new0(DemurHeader, 1);
@@ -438,6 +444,13 @@ demur_header_read(DemurSource **source, GError **error) {
   if (header->n_frames > MAX_FRAMES) {
     demur_error_set(error, DEMUR_ERROR_UNSUPPORTED, "%u frames are more than the %d that are read",
                     header->n_frames, MAX_FRAMES);
+    return NULL;
+  }
+  if (header->n_frames > FREE_FRAMES + size / FRAME_BYTES) {
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "%u frames in %" PRIu64 " bytes are more than are read: frames of fewer than "
+                    "%d bytes hold no image",
+                    header->n_frames, size, FRAME_BYTES);
     return NULL;
   }
   if (!reading.has_padding_limit)

@@ -95,6 +95,78 @@ check_series(const DemurFiles *files, const DemurSeries *series, DemurParallel *
   return going;
 }
 
+/* Small images by their archives: {path (borrowed): number of series that begin with one}. */
+static GHashTable *
+count_series(const DemurFiles *files, const GPtrArray *series) {
+  GHashTable *numbers = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < series->len; i++) {
+    const DemurSeries *one = series->pdata[i];
+    const DemurFile *file =
+        one->n_slices + one->n_left_out > 0 ? find_file(files, &one->slices[0]) : NULL;
+    if (file == NULL || file->most_series == 0)
+      continue;
+    const guint n = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, file->path));
+    g_hash_table_insert(numbers, file->path, GUINT_TO_POINTER(n + 1));
+  }
+  return numbers;
+}
+
+static void
+skip_archive(DemurFiles *files, const char *path, guint n, guint most) {
+  g_autoptr(GError) error = demur_error_new(
+      DEMUR_ERROR_INPUT,
+      "the archive has %u series of images that are packed to less than %d bytes, more than %u at "
+      "its size: unpack it first if that is meant",
+      n, DEMUR_ZIP_SMALL_BYTES, most);
+  DemurSkipped *skipped = demur_skipped_new(path, NULL, error, NULL);
+  guint at = 0;
+  while (at < files->skipped->len &&
+         strcmp(((DemurSkipped *)files->skipped->pdata[at])->path, skipped->path) < 0)
+    at++;
+  g_ptr_array_insert(files->skipped, (gint)at, skipped);
+}
+
+/* Leaves out archives that make more series of small images than one of their size does, each of
+ * which would cost its records; TRUE where there was one. */
+static gboolean
+leave_out_crowded(DemurFiles *files, const GPtrArray *series) {
+  if (series->len <= DEMUR_ZIP_FREE_SERIES)
+    return FALSE;
+  g_autoptr(GHashTable) numbers = count_series(files, series);
+  g_autoptr(GHashTable) crowded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < files->images->len; i++) {
+    const DemurFile *file = files->images->pdata[i];
+    const guint n = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, file->path));
+    if (file->most_series > 0 && n > file->most_series &&
+        g_hash_table_add(crowded, g_strdup(file->path)))
+      skip_archive(files, file->path, n, file->most_series);
+  }
+  g_autoptr(GPtrArray) kept = g_ptr_array_new();
+  for (guint i = 0; i < files->images->len; i++) {
+    DemurFile *file = files->images->pdata[i];
+    if (g_hash_table_contains(crowded, file->path))
+      demur_file_free(file);
+    else
+      g_ptr_array_add(kept, file);
+  }
+  const gboolean found = kept->len < files->images->len;
+  for (guint i = 0; i < kept->len; i++)
+    files->images->pdata[i] = kept->pdata[i];
+  g_ptr_array_set_free_func(files->images, NULL);
+  g_ptr_array_set_size(files->images, (gint)kept->len);
+  g_ptr_array_set_free_func(files->images, (GDestroyNotify)demur_file_free);
+  return found;
+}
+
+static GPtrArray *
+group(DemurFiles *files, double tolerance, const DemurProgress *progress, GError **error) {
+  GPtrArray *series = demur_series_group(files, tolerance, progress, error);
+  if (series == NULL || !leave_out_crowded(files, series))
+    return series;
+  g_ptr_array_unref(series);
+  return demur_series_group(files, tolerance, progress, error);
+}
+
 DemurImport *
 demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
@@ -109,8 +181,7 @@ demur_import_run_known(const char *const *paths, const DemurEligibility *eligibi
   const DemurEligibility *rules = eligibility != NULL ? eligibility : defaults;
   const double tolerance = demur_eligibility_limit(rules, "irregular");
   g_autoptr(DemurFiles) files = demur_files_scan_known(paths, known, parallel, progress, error);
-  g_autoptr(GPtrArray) series =
-      files != NULL ? demur_series_group(files, tolerance, progress, error) : NULL;
+  g_autoptr(GPtrArray) series = files != NULL ? group(files, tolerance, progress, error) : NULL;
   g_autoptr(GHashTable) checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   while (series != NULL) {
     demur_eligibility_judge(rules, series);

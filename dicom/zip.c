@@ -20,7 +20,7 @@
 /* What an archive may still cost, those within it too. */
 typedef struct {
   guint64 bytes;   /* unpacked */
-  guint64 n_small; /* entries */
+  guint64 n_small; /* entries; of what is left images are taken */
 } Room;
 
 struct DemurZip {
@@ -28,6 +28,8 @@ struct DemurZip {
   GBytes *bytes;
   GPtrArray *inner; /* DemurZip */
   guint64 size;
+  guint most_images;   /* beyond one an entry */
+  guint n_images;      /* of these taken; atomic */
   GArray *entries;     /* DemurZipEntry */
   GHashTable *by_name; /* char * (borrowed) -> index + 1 */
 };
@@ -231,7 +233,7 @@ static gboolean
 check_small(const DemurZip *zip, Room *room, GError **error) {
   guint n = 0;
   for (guint i = 0; i < zip->entries->len; i++)
-    if (g_array_index(zip->entries, DemurZipEntry, i).compressed_size < DEMUR_ZIP_SMALL_BYTES)
+    if (demur_zip_is_small(&g_array_index(zip->entries, DemurZipEntry, i), 1))
       n++;
   if (n > room->n_small) {
     demur_error_set(
@@ -345,10 +347,11 @@ demur_zip_open(const char *path, GError **error) {
   }
   zip->size = (guint64)status.st_size;
   Room room = {DEMUR_ZIP_FREE_BYTES + DEMUR_ZIP_TIMES * zip->size,
-               DEMUR_ZIP_FREE_SMALL + zip->size / DEMUR_ZIP_SMALL_BYTES};
+               DEMUR_ZIP_FREE_SMALL + zip->size / DEMUR_ZIP_SMALLEST_BYTES};
   if (!read_directory(zip, &room, error))
     return NULL;
   unfold_inner(zip, &room);
+  zip->most_images = (guint)MIN(room.n_small, G_MAXINT32);
   index_names(zip);
   return g_steal_pointer(&zip);
 }
@@ -364,6 +367,34 @@ demur_zip_free(DemurZip *zip) {
   g_ptr_array_unref(zip->inner);
   g_clear_pointer(&zip->bytes, g_bytes_unref);
   g_free(zip);
+}
+
+gboolean
+demur_zip_is_small(const DemurZipEntry *entry, guint32 n_images) {
+  return entry->compressed_size / MAX(n_images, 1) < DEMUR_ZIP_SMALL_BYTES;
+}
+
+void
+demur_zip_take(DemurZip *zip, const DemurZipEntry *entry, guint32 n_images) {
+  const guint counted = demur_zip_is_small(entry, 1) ? 1 : 0;
+  if (demur_zip_is_small(entry, n_images) && n_images > counted && !demur_zip_is_crowded(zip, NULL))
+    g_atomic_int_add(&zip->n_images, n_images - counted);
+}
+
+gboolean
+demur_zip_is_crowded(const DemurZip *zip, GError **error) {
+  if ((guint)g_atomic_int_get(&zip->n_images) <= zip->most_images)
+    return FALSE;
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "the archive has more images that are packed to less than %d bytes than %u "
+                  "beside one an entry: unpack it first if that is meant",
+                  DEMUR_ZIP_SMALL_BYTES, zip->most_images);
+  return TRUE;
+}
+
+guint
+demur_zip_most_series(const DemurZip *zip) {
+  return (guint)MIN(DEMUR_ZIP_FREE_SERIES + zip->size / DEMUR_ZIP_SMALL_BYTES, G_MAXINT32);
 }
 
 size_t

@@ -406,7 +406,7 @@ test_more_small_entries_than_an_archive_of_its_size_has_are_refused(void) {
   static const struct {
     guint n_small, n_large;
     gboolean is_read;
-  } rows[] = {{3000, 0, TRUE}, {3100, 0, FALSE}, {3100, 100, TRUE}, {60000, 0, FALSE}};
+  } rows[] = {{8000, 0, TRUE}, {9000, 0, FALSE}, {9000, 100, TRUE}, {60000, 0, FALSE}};
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autofree char *folder = fixture_folder();
     g_autofree char *path = g_build_filename(folder, "many.zip", NULL);
@@ -419,9 +419,9 @@ test_more_small_entries_than_an_archive_of_its_size_has_are_refused(void) {
     fixture_remove(folder);
   }
   g_autofree char *folder = fixture_folder();
-  save_many(folder, 4000, 0);
+  save_many(folder, 9000, 0);
   g_autoptr(DemurImport) import = fixture_import_folder(folder);
-  g_assert_nonnull(strstr(fixture_skipped(import, "many.zip")->reason, "4000 entries"));
+  g_assert_nonnull(strstr(fixture_skipped(import, "many.zip")->reason, "9000 entries"));
   g_assert_cmpuint(import->skipped->len, ==, 1);
   fixture_remove(folder);
 }
@@ -432,7 +432,7 @@ test_small_entries_of_archives_within_are_counted(void) {
   g_autofree char *folder = fixture_folder();
   g_autofree char *path = g_build_filename(folder, "many.zip", NULL), *inner = NULL;
   gsize length;
-  save_many(folder, 2000, 0);
+  save_many(folder, 5000, 0);
   g_assert_true(g_file_get_contents(path, &inner, &length, NULL));
   Archive outer = archive_new();
   for (guint k = 0; k < 3; k++) {
@@ -444,7 +444,7 @@ test_small_entries_of_archives_within_are_counted(void) {
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurZip) zip = demur_zip_open(whole, &error);
   g_assert_no_error(error);
-  g_assert_cmpuint(demur_zip_n_entries(zip), ==, 2000 + 2);
+  g_assert_cmpuint(demur_zip_n_entries(zip), ==, 5000 + 2);
   fixture_remove(folder);
 }
 

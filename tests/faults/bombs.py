@@ -1,10 +1,13 @@
-"""Archives and folders that are small and would become huge: each is imported, or refused, in little processor time and memory.
+"""Archives and folders that are small and would become huge: each is imported, or refused, in little processor time and memory; and
+archives of very many genuine images, which are read.
 
 Usage: bombs.py DEMUR [--full] [NAME ..]: --full tries a folder of a million files, and tells what each took. What counts is the
 processor's time, not the clock's, and the memory above that of an import of nothing.
 """
 import multiprocessing
 import os
+import random
+import re
 import resource
 import struct
 import subprocess
@@ -16,6 +19,7 @@ import zlib
 ONLY = [word for word in sys.argv[2:] if not word.startswith("-")]
 SECONDS, MIB = 2.0, 64
 FULL = "--full" in sys.argv
+N_GENUINE = 10000
 
 
 def imported(demur, folder, path):
@@ -132,14 +136,69 @@ def many_objects(folder):
     zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", whole[:-2] + struct.pack("<H", i)) for i in range(60000)))
 
 
+def object_of(i, series, more=b""):
+    """A readable image of one pixel, of that series."""
+    meta = element((2, 2), b"UI", CT) + element((2, 3), b"UI", b"1.2.3.%d" % i) + element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
+    return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + element((8, 0x16), b"UI", CT) + \
+        element((8, 0x18), b"UI", b"1.2.3.%d" % i) + element((8, 0x60), b"CS", b"CT") + element((0x20, 0xe), b"UI", b"1.2.4.%d" % series) + \
+        more + PIXELS
+
+
 def as_many_objects_as_may_be(folder):
+    """Each a readable image; of so many no archive is refused."""
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", object_of(i, 1, element((0x20, 0x13), b"IS", b"%d" % i))) for i in range(9000)))
+
+
+def as_many_series_as_may_be(folder):
     """Each a readable image of a series of its own, which costs most; of so many no archive is refused."""
-    def uid_of(i):
-        meta = element((2, 2), b"UI", CT) + element((2, 3), b"UI", b"1.2.3.%d" % i) + element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
-        return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + element((8, 0x16), b"UI", CT) + \
-            element((8, 0x18), b"UI", b"1.2.3.%d" % i) + element((8, 0x60), b"CS", b"CT") + element((0x20, 0xe), b"UI", b"1.2.4.%d" % i) + \
-            PIXELS
-    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", uid_of(i)) for i in range(3000)))
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", object_of(i, i)) for i in range(3000)))
+
+
+def many_series(folder):
+    """More than that, in as many entries as may be."""
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", object_of(i, i)) for i in range(9000)))
+
+
+def frames(n, n_claimed, i=1):
+    """An image of n frames of one pixel."""
+    whole = object_of(i, 1)[:-len(element((0x7fe0, 0x10), b"OW", b"ab"))]
+    at = whole.index(b"\x28\0\x10\0US")
+    return whole[:at] + element((0x28, 8), b"IS", b"%d" % n_claimed) + whole[at:] + element((0x7fe0, 0x10), b"OW", bytes(2 * n))
+
+
+def many_frames(folder):
+    """Few entries of many frames of one pixel each."""
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", frames(60000, 60000, i)) for i in range(20)))
+
+
+def frames_with_room(folder):
+    """Frames that have the bytes of an image, all of them nothing."""
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", frames(4000 * 256, 4000, i)) for i in range(20)))
+
+
+def files_of_frames(folder):
+    """Files of a page or two that claim many frames."""
+    for i in range(100):
+        with open(f"{folder}/{i}.dcm", "wb") as file:
+            file.write(frames(2000, 2000, i))
+
+
+def a_deflated_image_of_frames(folder):
+    """A page that unpacks to as many frames as there may be."""
+    deflated(folder, frames(60000, 60000))
+
+
+def many_small_images(folder):
+    """What a study of small pieces of images may be: more images than are free, with noise."""
+    def noisy(i):
+        whole = object_of(i, i // 200, element((0x20, 0x13), b"IS", b"%d" % i))[:-len(PIXELS)]
+        words = b"".join(element((0x28, word), b"US", struct.pack("<H", value))
+                         for word, value in ((2, 1), (0x10, 32), (0x11, 32), (0x100, 16), (0x101, 16), (0x102, 15), (0x103, 0)))
+        pixels = bytearray(b"\4" * 2048)
+        pixels[::2] = noise.randbytes(1024)
+        return whole + words + element((0x28, 4), b"CS", b"MONOCHROME2") + element((0x7fe0, 0x10), b"OW", bytes(pixels))
+    noise = random.Random(1)
+    zip_of(os.path.join(folder, "images.zip"), ((f"{i}.dcm", noisy(i)) for i in range(N_GENUINE)))
 
 
 def names_shown_as_code_points(folder):
@@ -175,10 +234,9 @@ def many_links(folder):
             os.symlink(f"../{j}", f"{folder}/{i}/{j}")
 
 
-def deflated_image(folder):
-    """Deflated Explicit VR: 64 KiB that unpack to 64 MiB of one element."""
+def deflated(folder, whole):
+    """The image in Deflated Explicit VR."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    whole = image(64 << 20)
     at = 132 + 12 + struct.unpack("<I", whole[140:144])[0]
     head = whole[:at].replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.1.99")
     head = head[:140] + struct.pack("<I", len(head) - 144) + head[144:]
@@ -188,6 +246,11 @@ def deflated_image(folder):
         file.write(head + packer.compress(whole[at:]) + packer.flush())
 
 
+def deflated_image(folder):
+    """64 KiB that unpack to 64 MiB of one element."""
+    deflated(folder, image(64 << 20))
+
+
 def sparse_file(folder):
     with open(os.path.join(folder, "a.dcm"), "wb") as file:
         file.write(image(100))
@@ -195,7 +258,11 @@ def sparse_file(folder):
 
 
 BOMBS = [many_entries, a_million_entries, alike_and_broken, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat,
-         many_objects, as_many_objects_as_may_be, names_shown_as_code_points, long_names, nested_folders, many_files, many_links, deflated_image, sparse_file]
+         many_objects, as_many_objects_as_may_be, as_many_series_as_may_be, many_series, many_frames, frames_with_room,
+         files_of_frames, a_deflated_image_of_frames, names_shown_as_code_points, long_names, nested_folders, many_files, many_links, deflated_image, sparse_file]
+
+
+GENUINE = [many_small_images]
 
 
 def remove(folder):
@@ -205,7 +272,7 @@ def remove(folder):
 def main():
     demur = os.path.abspath(sys.argv[1])
     wrong = 0
-    for bomb in [bomb for bomb in BOMBS if not ONLY or bomb.__name__ in ONLY]:
+    for bomb in [bomb for bomb in BOMBS + GENUINE if not ONLY or bomb.__name__ in ONLY]:
         with tempfile.TemporaryDirectory(prefix="demur-bombs-") as folder:
             nothing = os.path.join(folder, "nothing")
             os.mkdir(nothing)
@@ -218,6 +285,8 @@ def main():
             assert built.exitcode == 0, bomb.__name__
             status, said, seconds, peak = imported(demur, folder, place)
             ok = status in (0, 1) and (seconds < SECONDS and peak - usual < MIB or FULL)
+            if bomb in GENUINE:
+                ok &= sum(map(int, re.findall(r'"n_slices": (\d+)', said))) == N_GENUINE and '"skipped": []' in said
             wrong += not ok
             print(f"{bomb.__name__}: exit {status}, {seconds:.2f} s, {peak - usual:.0f} MiB{'' if ok else ': WRONG ' + said[-300:]}", flush=True)
             remove(place)
