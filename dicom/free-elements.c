@@ -188,16 +188,17 @@ demur_private_creator_find(const guint8 *text, size_t length) {
 
 static gboolean
 stands_in(const Row *rows, size_t n, guint32 tag, DemurPrivateCreator creator) {
-  const gboolean is_private = ((tag >> 16) & 1u) != 0;
   for (size_t i = 0; i < n; i++)
-    if ((tag & rows[i].mask) == rows[i].tag && rows[i].creator == creator &&
-        (!is_private || creator != DEMUR_CREATOR_UNKNOWN || (tag & 0xFFFFu) == 0))
+    if ((tag & rows[i].mask) == rows[i].tag && rows[i].creator == creator)
       return TRUE;
   return FALSE;
 }
 
 DemurElementFreedom
 demur_element_freedom(guint32 tag, DemurPrivateCreator creator) {
+  /* A private block of a creator that the table does not know has no rows. */
+  if (((tag >> 16) & 1u) != 0 && creator == DEMUR_CREATOR_UNKNOWN && (tag & 0xFFFFu) != 0)
+    return DEMUR_ELEMENT_COMPARED;
   if (stands_in(table, G_N_ELEMENTS(table), tag, creator))
     return DEMUR_ELEMENT_FREE;
   return stands_in(turns, G_N_ELEMENTS(turns), tag, creator) ? DEMUR_ELEMENT_TURNS

@@ -11,8 +11,8 @@
  * less than a tenth, as a temperature does. What may differ in any pattern is never read
  * (dicom/free-elements.c).
  *
- * Cost O(e log e) in the elements e by which the slices differ from the first one of their series:
- * a slice that has the first one's value costs nothing. */
+ * Cost O(e) in the elements e by which the slices differ from the first one of their series: a slice
+ * that has the first one's value costs nothing. Memory O(1) for each element that differs at all. */
 #include "dicom/two-stacks.h"
 
 #include <math.h>
@@ -25,76 +25,90 @@
 #define MEASURED 0.1   /* share by which measured numbers differ at least */
 
 typedef struct {
-  DemurRootElement element;
-  guint slice;
-} Difference;
-
-typedef struct {
   guint64 value;
-  guint first, length;
+  guint length;
 } Run;
 
-/* The values of one element along the stack. */
+/* The values of one element along the stack, followed slice by slice. */
 typedef struct {
-  GArray *runs; /* Run */
-  guint n_values, counts[MOST_VALUES + 1];
-  guint64 values[MOST_VALUES + 1];
+  guint32 tag;
+  DemurRootElement base; /* what a slice has that does not differ */
+  guint at;              /* slices so far */
+  guint n_values, counts[MOST_VALUES];
+  guint64 values[MOST_VALUES];
+  gboolean too_many;      /* values: nothing more is looked at */
   double lowest, highest; /* of numbers; NaN: a value is none */
+  guint n_runs;
+  Run runs[MOST_VALUES];        /* the first ones */
+  Run last[MOST_VALUES + 1];    /* run i at i modulo their number, as far as they are the last */
+  guint alike[MOST_VALUES + 1]; /* of k: runs of one slice with the value of the run k before */
 } Course;
 
-static int
-compare_differences(gconstpointer a, gconstpointer b) {
-  const Difference *x = a, *y = b;
-  if (x->element.tag != y->element.tag)
-    return x->element.tag < y->element.tag ? -1 : 1;
-  return x->slice < y->slice ? -1 : x->slice > y->slice;
-}
-
-/* The next length slices have the element; FALSE where it has more values than are looked at. */
-static gboolean
-go_on(Course *course, const DemurRootElement *element, guint first, guint length) {
-  if (length == 0)
-    return TRUE;
+/* Which of the values it is; MOST_VALUES where it is one too many. */
+static guint
+value_of(Course *course, const DemurRootElement *element) {
   guint i = 0;
   while (i < course->n_values && course->values[i] != element->digest)
     i++;
-  if (i == course->n_values) {
-    if (course->n_values++ == MOST_VALUES)
-      return FALSE;
-    course->values[i] = element->digest;
-    course->counts[i] = 0;
-    const double number = (double)element->number;
-    course->lowest = i == 0 || number < course->lowest ? number : course->lowest;
-    course->highest = i == 0 || number > course->highest ? number : course->highest;
-    if (isnan(number))
-      course->lowest = course->highest = NAN;
-  }
-  course->counts[i] += length;
-  Run *last =
-      course->runs->len > 0 ? &g_array_index(course->runs, Run, course->runs->len - 1) : NULL;
-  if (last != NULL && last->value == element->digest) {
-    last->length += length;
-    return TRUE;
-  }
-  const Run run = {element->digest, first, length};
-  g_array_append_val(course->runs, run);
-  return TRUE;
+  if (i < course->n_values || i == MOST_VALUES)
+    return i;
+  const double number = (double)element->number;
+  course->values[course->n_values++] = element->digest;
+  course->lowest = i == 0 || number < course->lowest ? number : course->lowest;
+  course->highest = i == 0 || number > course->highest ? number : course->highest;
+  if (isnan(number))
+    course->lowest = course->highest = NAN;
+  return i;
 }
 
-static const Run *
-run_at(const Course *course, guint i) {
-  return &g_array_index(course->runs, Run, i);
+static Run *
+last_run(Course *course, guint back) {
+  return &course->last[(course->n_runs - 1 - back) % G_N_ELEMENTS(course->last)];
+}
+
+/* The last run has ended. */
+static void
+end_run(Course *course) {
+  if (course->n_runs == 0)
+    return;
+  const Run *run = last_run(course, 0);
+  if (course->n_runs <= MOST_VALUES)
+    course->runs[course->n_runs - 1] = *run;
+  for (guint k = 2; k <= MOST_VALUES && k < course->n_runs; k++) {
+    const Run *before = last_run(course, k);
+    if (run->length == 1 && before->length == 1 && before->value == run->value)
+      course->alike[k]++;
+  }
+}
+
+/* The next length slices have the element. */
+static void
+go_on(Course *course, const DemurRootElement *element, guint length) {
+  course->at += length;
+  if (length == 0 || course->too_many)
+    return;
+  const guint i = value_of(course, element);
+  course->too_many = i == MOST_VALUES;
+  if (course->too_many)
+    return;
+  course->counts[i] += length;
+  if (course->n_runs == 0 || last_run(course, 0)->value != element->digest) {
+    end_run(course);
+    course->n_runs++;
+    *last_run(course, 0) = (Run){element->digest, 0};
+  }
+  last_run(course, 0)->length += length;
 }
 
 /* Whether these are runs of a scan in steps: equally long, the one at one end may be shorter. */
 static gboolean
 are_steps(const Course *course) {
-  const guint n = course->runs->len;
+  const guint n = course->n_runs;
   guint longest = 0, n_shorter = 0;
   for (guint i = 0; i < n; i++)
-    longest = MAX(longest, run_at(course, i)->length);
+    longest = MAX(longest, course->runs[i].length);
   for (guint i = 0; i < n; i++) {
-    const gboolean shorter = run_at(course, i)->length + 1 < longest;
+    const gboolean shorter = course->runs[i].length + 1 < longest;
     if (shorter && i > 0 && i + 1 < n)
       return FALSE;
     n_shorter += shorter ? 1 : 0;
@@ -102,82 +116,68 @@ are_steps(const Course *course) {
   return n >= 3 && n_shorter <= 1;
 }
 
-/* Of n slices: whether values follow each other in a circle. Short runs alone are looked at. */
+/* Measured private numbers that are about the same. */
 static gboolean
-are_in_turns(const Course *course, guint n) {
-  const guint n_runs = course->runs->len, k = course->n_values;
-  guint alike = 0;
-  for (guint i = k; i < n_runs; i++)
-    alike += run_at(course, i)->length == 1 && run_at(course, i - k)->length == 1 &&
-                     run_at(course, i)->value == run_at(course, i - k)->value
-                 ? 1
-                 : 0;
-  return 4 * (alike + k) >= 3 * n;
-}
-
-static gboolean
-is_noise(guint32 tag, const Course *course) {
-  const gboolean is_private = (tag & 0x10000u) != 0;
+is_noise(const Course *course) {
+  const gboolean is_private = (course->tag & 0x10000u) != 0;
   return is_private && course->highest - course->lowest <
                            MEASURED * fmax(fabs(course->highest), fabs(course->lowest));
 }
 
-/* Whether the course of the element is of more stacks than one; how in *in_turns. */
+/* Whether the course that has ended is of more stacks than one; how in *in_turns. */
 static gboolean
-is_of_two(guint32 tag, const Course *course, guint n, gboolean *in_turns) {
+is_of_two(const Course *course, gboolean *in_turns) {
   guint least = G_MAXUINT;
   for (guint i = 0; i < course->n_values; i++)
     least = MIN(least, course->counts[i]);
-  if (course->n_values < 2 || least < LEAST_SLICES || is_noise(tag, course))
+  if (course->too_many || course->n_values < 2 || least < LEAST_SLICES || is_noise(course))
     return FALSE;
-  *in_turns = demur_element_freedom(tag, DEMUR_CREATOR_UNKNOWN) != DEMUR_ELEMENT_TURNS &&
-              are_in_turns(course, n);
-  return *in_turns || (course->runs->len == course->n_values && !are_steps(course));
+  const guint k = course->n_values;
+  *in_turns = demur_element_freedom(course->tag, DEMUR_CREATOR_UNKNOWN) != DEMUR_ELEMENT_TURNS &&
+              4 * (course->alike[k] + k) >= 3 * course->at;
+  return *in_turns || (course->n_runs == k && !are_steps(course));
 }
 
-/* Follows one element, whose differences [m] are in order of the slices. */
-static void
-look_at(const Difference *differences, guint m, const DemurRootElements *first, guint n,
-        GArray *runs, DemurSeries *series) {
-  const guint32 tag = differences[0].element.tag;
-  const DemurRootElement base = demur_root_elements_base(first, tag);
-  Course course = {.runs = runs};
-  guint at = 0;
-  g_array_set_size(runs, 0);
-  for (guint i = 0; i < m; at = differences[i++].slice + 1)
-    if (!go_on(&course, &base, at, differences[i].slice - at) ||
-        !go_on(&course, &differences[i].element, differences[i].slice, 1))
-      return;
-  gboolean in_turns;
-  if (!go_on(&course, &base, at, n - at) || !is_of_two(tag, &course, n, &in_turns))
-    return;
-  if (series->n_two_stacks++ > 0)
-    return;
-  series->two_stacks_tag = tag;
-  series->two_stacks_in_turns = in_turns;
+static Course *
+course_of(GHashTable *courses, const DemurRootElements *first, guint32 tag) {
+  Course *course = g_hash_table_lookup(courses, GUINT_TO_POINTER(tag));
+  if (course != NULL)
+    return course;
+  course = g_new0(Course, 1);
+  course->tag = tag;
+  course->base = demur_root_elements_base(first, tag);
+  g_hash_table_insert(courses, GUINT_TO_POINTER(tag), course);
+  return course;
 }
 
 void
 demur_stack_find_two(const DemurStackImage *const *images, guint n, DemurSeries *series) {
   const DemurRootElements *first = images[0]->file->header->root;
-  g_autoptr(GArray) differences = g_array_new(FALSE, FALSE, sizeof(Difference));
+  g_autoptr(GHashTable) courses = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   for (guint i = 0; i < n; i++) {
     const DemurRootElements *root = images[i]->file->header->root;
     g_return_if_fail(demur_root_elements_share(root, first));
     guint n_differing;
     const DemurRootElement *elements = demur_root_elements_differing(root, &n_differing);
     for (guint k = 0; k < n_differing; k++) {
-      const Difference difference = {elements[k], i};
-      g_array_append_val(differences, difference);
+      Course *course = course_of(courses, first, elements[k].tag);
+      go_on(course, &course->base, i - course->at);
+      go_on(course, &elements[k], 1);
     }
   }
-  g_array_sort(differences, compare_differences);
-  g_autoptr(GArray) runs = g_array_new(FALSE, FALSE, sizeof(Run));
-  for (guint start = 0, end; start < differences->len; start = end) {
-    const Difference *at = &g_array_index(differences, Difference, start);
-    for (end = start + 1; end < differences->len; end++)
-      if (g_array_index(differences, Difference, end).element.tag != at->element.tag)
-        break;
-    look_at(at, end - start, first, n, runs, series);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init(&iter, courses);
+  while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    Course *course = value;
+    gboolean in_turns;
+    go_on(course, &course->base, n - course->at);
+    end_run(course);
+    if (!is_of_two(course, &in_turns))
+      continue;
+    if (series->n_two_stacks++ > 0 && course->tag > series->two_stacks_tag)
+      continue;
+    series->two_stacks_tag = course->tag;
+    series->two_stacks_in_turns = in_turns;
   }
 }
