@@ -2,11 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -18,7 +16,8 @@ namespace {
 constexpr const char *open_kind = ".open-";
 constexpr const char *lost_kind = ".lost-";
 constexpr const char *lost_object = ".lost-object-";
-constexpr const char *lost_by = ".lost-by-";
+constexpr const char *lost_at = ".lost-at-";
+constexpr const char *lost_by = ".lost-by-"; // of an older server
 constexpr const char *lost_unnamed = ".lost-unnamed";
 
 std::string
@@ -57,31 +56,29 @@ private:
   const int folder_;
 };
 
-// Microseconds since 1970 at which the mark was set.
-gint64
-time_of_mark(const std::string &study, const char *kind) {
-  struct stat mark;
-  return stat(mark_of(study, kind).c_str(), &mark) != 0
-             ? G_MAXINT64
-             : static_cast<gint64>(mark.st_mtim.tv_sec) * G_USEC_PER_SEC +
-                   mark.st_mtim.tv_nsec / 1000;
-}
-
-// The mark is of now, by the clock that says when an association begins (a file's own is coarser).
+// Whether the kind of mark is of an association that broke off; its number, and the name of who
+// called.
 bool
-set_time(const std::string &study, const char *kind) {
-  struct timespec now[2];
-  clock_gettime(CLOCK_REALTIME, &now[0]);
-  now[1] = now[0];
-  return utimensat(AT_FDCWD, mark_of(study, kind).c_str(), now, 0) == 0;
+is_broken_off(const char *kind, guint64 &number, std::string &name) {
+  number = 0;
+  if (g_str_has_prefix(kind, lost_by)) {
+    name = kind + std::strlen(lost_by);
+    return true;
+  }
+  char *end = nullptr;
+  if (!g_str_has_prefix(kind, lost_at))
+    return false;
+  number = g_ascii_strtoull(kind + std::strlen(lost_at), &end, 10);
+  if (!g_str_has_prefix(end, "-by-"))
+    return false;
+  name = end + std::strlen("-by-");
+  return true;
 }
 
 // The loss before the mark of being a part: what a kill leaves between them is recalled.
 bool
 set_loss(const std::string &study, const std::string &kind) {
-  const Lock lock(study);
-  return demur_mark_set(study, kind.c_str()) && set_time(study, kind.c_str()) &&
-         demur_mark_set(study, demur_mark_broken);
+  return demur_mark_set(study, kind.c_str()) && demur_mark_set(study, demur_mark_broken);
 }
 
 struct Mark {
@@ -111,8 +108,27 @@ is_mended(const Mark &mark, const DemurMended &mended) {
   const char *kind = mark.kind.c_str();
   if (g_str_has_prefix(kind, lost_object))
     return mended.objects.count(kind + std::strlen(lost_object)) > 0;
-  return mended.whole && mark.kind == lost_by + name_of(mended.ae) &&
-         time_of_mark(mark.study, kind) < mended.begun;
+  guint64 number = 0;
+  std::string name;
+  return mended.whole && is_broken_off(kind, number, name) && name == name_of(mended.ae) &&
+         number < mended.begun;
+}
+
+// An earlier loss by the same caller takes the new number: there is one mark of each caller, and a
+// name that replaces another takes no room.
+bool
+set_broken_off(const std::string &study, const std::string &name, guint64 number) {
+  const std::string kind = lost_at + std::to_string(number) + "-by-" + name;
+  for (const Mark &mark : list_marks(study.substr(0, study.rfind('/')))) {
+    guint64 earlier = 0;
+    std::string caller;
+    if (mark.study == study && is_broken_off(mark.kind.c_str(), earlier, caller) &&
+        caller == name && earlier < number)
+      return demur_file_put(mark_of(study, mark.kind.c_str()).c_str(),
+                            mark_of(study, kind.c_str()).c_str(), DEMUR_FILE_REPLACE, nullptr) &&
+             demur_mark_set(study, demur_mark_broken);
+  }
+  return set_loss(study, kind);
 }
 
 } // namespace
@@ -152,13 +168,27 @@ demur_loss_has(const std::string &study, const char *uid) {
   return demur_mark_has(study, (std::string(lost_object) + uid).c_str());
 }
 
+guint64
+demur_losses_last(const char *folder) {
+  guint64 last = 0;
+  for (const Mark &mark : list_marks(folder)) {
+    guint64 number = 0;
+    std::string name;
+    if (is_broken_off(mark.kind.c_str(), number, name) && number > last)
+      last = number;
+  }
+  return last;
+}
+
 bool
 demur_loss_of_object(const std::string &study, const char *uid) {
+  const Lock lock(study);
   return set_loss(study, std::string(lost_object) + uid);
 }
 
 bool
 demur_loss_unnamed(const std::string &study) {
+  const Lock lock(study);
   return set_loss(study, lost_unnamed);
 }
 
@@ -171,9 +201,11 @@ demur_open_unname(const std::string &study, const std::string &open) {
 }
 
 bool
-demur_loss_of_open(const std::string &study, const std::string &open) {
+demur_loss_of_open(const std::string &study, const std::string &open, guint64 number) {
   const size_t dash = open.find('-', std::strlen(open_kind));
-  if (!set_loss(study, dash == std::string::npos ? lost_unnamed : lost_by + open.substr(dash + 1)))
+  const Lock lock(study);
+  if (!(dash == std::string::npos ? set_loss(study, lost_unnamed)
+                                  : set_broken_off(study, open.substr(dash + 1), number)))
     return false;
   demur_mark_clear(study, open.c_str());
   return true;
@@ -204,7 +236,7 @@ demur_losses_mend(const std::string &study, const DemurMended &mended) {
 }
 
 std::set<std::string>
-demur_losses_recall(const char *folder) {
+demur_losses_recall(const char *folder, guint64 number) {
   std::set<std::string> named, broken, unmarked;
   for (const Mark &mark : list_marks(folder)) {
     if (mark.kind == demur_mark_broken) {
@@ -213,7 +245,7 @@ demur_losses_recall(const char *folder) {
     }
     named.insert(mark.study);
     if (g_str_has_prefix(mark.kind.c_str(), open_kind)
-            ? !demur_loss_of_open(mark.study, mark.kind)
+            ? !demur_loss_of_open(mark.study, mark.kind, number)
             : !demur_mark_set(mark.study, demur_mark_broken))
       unmarked.insert(mark.study);
   }

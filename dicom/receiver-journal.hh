@@ -5,9 +5,12 @@
 //   STUDY.open-PROCESS-AE      an association of that calling AE title stores objects of it
 //   STUDY.open-PROCESS         .. which lost what the disk took no mark of
 //   STUDY.lost-object-UID      that object was refused: lost until it came
-//   STUDY.lost-by-AE           an association of that calling AE title broke off, when the mark was
-//                              set: lost until one of the same title that began later sent objects
-//                              of the study, all of which were kept, and was released
+//   STUDY.lost-at-N-by-AE      an association of that calling AE title broke off: lost until one of
+//                              the same title that began later sent objects of the study, all of
+//                              which were kept, and was released. What is earlier is told by number:
+//                              a server numbers losses and beginnings in one sequence, beginning
+//                              behind the last N of the journal, so that no clock plays a part
+//   STUDY.lost-by-AE           .. of an older server: before all that begins now
 //   STUDY.lost-unnamed         what was lost is not known: the study stays a part
 //   STUDY.broken               there is a loss: the study may be a part
 //
@@ -37,6 +40,9 @@ void demur_mark_clear(const std::string &study, const char *kind);
 // The kind of mark of an association that is open. ae: of who called.
 std::string demur_mark_open(pid_t process, const std::string &ae);
 
+// The highest number of a loss in the journal of the folder; 0: none.
+guint64 demur_losses_last(const char *folder);
+
 // Whether the object with that UID is marked as lost.
 bool demur_loss_has(const std::string &study, const char *uid);
 
@@ -44,9 +50,9 @@ bool demur_loss_has(const std::string &study, const char *uid);
 bool demur_loss_of_object(const std::string &study, const char *uid);
 bool demur_loss_unnamed(const std::string &study);
 
-// The association of that mark of being open broke off: its loss stands in the place of the mark,
-// which stays where that can't be marked (false).
-bool demur_loss_of_open(const std::string &study, const std::string &open);
+// The association of that mark of being open broke off: its loss, of that number, stands in the place
+// of the mark, which stays where that can't be marked (false).
+bool demur_loss_of_open(const std::string &study, const std::string &open, guint64 number);
 
 // That association lost what the disk takes no mark of: whatever ends the server, the next one marks
 // a loss that is not named. false: the mark is as it was.
@@ -57,13 +63,13 @@ struct DemurMended {
   std::set<std::string> objects; // UIDs that were lost before and came
   bool whole;     // it was released, and nothing was refused: it mends what broke off
   std::string ae; // of who called
-  gint64 begun;   // microseconds since 1970
+  guint64 begun;  // its number: losses of lower numbers were before
 };
 
 // Clears the losses that are mended so, and where no other is left the study's mark of being a part.
 void demur_losses_mend(const std::string &study, const DemurMended &mended);
 
 // At the start of a server: an association that was open when the last one ended broke off, and what
-// an older server marked without a name is a loss without one. The studies whose losses the disk takes
-// no mark of.
-std::set<std::string> demur_losses_recall(const char *folder);
+// an older server marked without a name is a loss without one. number: of these losses. The studies
+// whose losses the disk takes no mark of.
+std::set<std::string> demur_losses_recall(const char *folder, guint64 number);

@@ -26,6 +26,7 @@
 #include <dcmtk/dcmnet/dcmtrans.h>
 #include <dcmtk/dcmnet/scp.h>
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <climits>
@@ -34,6 +35,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <iterator>
 #include <map>
 #include <netinet/in.h>
 #include <poll.h>
@@ -59,10 +61,13 @@ constexpr int max_pending = 64;         // connections that have not asked for a
 constexpr int max_pending_of_host = 32; // .. of one address
 constexpr int max_slots = 1024 + max_pending;
 constexpr size_t max_missing = 100000; // objects that could not be kept and are known by their UID
-constexpr guint stall_factor = 20;     // an object may take so many timeouts
+constexpr size_t max_lacking =
+    10000;                         // studies of which an association or the server knows what lacks
+constexpr guint stall_factor = 20; // an object may take so many timeouts
 // A log is made and removed at the price of some syncs: a shorter association does without.
 constexpr guint objects_without_log = 4;
 constexpr size_t max_left_logs = 20; // of associations that ended, until one sync removes them
+constexpr int last_words_ms = 2000;  // of a process that is ended
 constexpr off_t max_commitment = 16 << 20;        // bytes of a message
 constexpr guint report_pauses[] = {0, 2, 10, 30}; // seconds before each attempt
 
@@ -77,6 +82,7 @@ struct Slot {
 // Shared by all processes; every member is changed atomically.
 struct Shared {
   guint64 n_associations, n_refused, n_broken, n_received, n_rejected, n_known, n_not_kept;
+  guint64 last_number; // of beginnings of associations and losses, in one sequence
   int n_open;
   Slot slots[max_slots];
 };
@@ -84,6 +90,11 @@ struct Shared {
 void
 count(guint64 &number) {
   __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED);
+}
+
+guint64
+next_number(Shared &shared) {
+  return __atomic_add_fetch(&shared.last_number, 1, __ATOMIC_ACQ_REL);
 }
 
 // A whole line to the caller; what does not fit a line is cut.
@@ -170,7 +181,7 @@ protected:
   void notifyAssociationAcknowledge() override {
     alarm(0);
     count(shared_.n_associations);
-    begun_ = g_get_real_time();
+    begun_ = next_number(shared_);
     g_autofree char *title = g_strstrip(g_strdup(getPeerAETitle().c_str()));
     ae_ = title;
     acknowledged_ = true;
@@ -239,8 +250,9 @@ private:
       const std::string open = demur_mark_open(getpid(), ae_);
       // The loss before what is mended: between them the study is no whole one.
       if (!released_)
-        (void)demur_loss_of_open(folder, open);
-      const bool whole = released_ && kept_.count(folder) > 0 && lacking_.count(folder) == 0;
+        (void)demur_loss_of_open(folder, open, next_number(shared_));
+      const bool whole = released_ && kept_.count(folder) > 0 && lacking_.count(folder) == 0 &&
+                         lacking_.size() < max_lacking;
       demur_losses_mend(folder, {came_[folder], whole, ae_, begun_});
       if (released_)
         demur_mark_clear(folder, open.c_str());
@@ -447,12 +459,18 @@ private:
   }
 
   void note_lost(const std::string &study, const char *uid) {
-    lacking_.insert(study);
-    came_[study].erase(uid);
+    // A peer may go on with ever other studies: behind so many, none that it sends is whole.
+    if (lacking_.size() < max_lacking)
+      lacking_.insert(study);
+    const auto came = came_.find(study);
+    if (came != came_.end())
+      came->second.erase(uid);
     const bool marked =
         n_lost_++ < max_missing ? demur_loss_of_object(study, uid) : demur_loss_unnamed(study);
-    if (marked || !unmarked_.insert(study).second)
+    if (marked || unmarked_.count(study) > 0)
       return;
+    if (unmarked_.size() < max_lacking)
+      unmarked_.insert(study);
     say(pipe_, "B " + std::to_string(getpid()) + " " + study.substr(study.rfind('/') + 1));
     if (touched_.count(study) > 0)
       (void)demur_open_unname(study, demur_mark_open(getpid(), ae_));
@@ -532,7 +550,7 @@ private:
   std::vector<CommitmentMessage> reports_; // to be told when this association has ended
   std::string asker_;                      // AE title of who asked
   std::string ae_;                         // calling AE title
-  gint64 begun_ = 0;                       // microseconds since 1970
+  guint64 begun_ = 0;                      // its number
   bool acknowledged_ = false, released_ = false, closed_ = false, ended_ = false;
 };
 
@@ -680,7 +698,8 @@ public:
   // What an earlier server acknowledged and did not read.
   void recall() {
     recover(0);
-    for (const std::string &folder : demur_losses_recall(receiver_.folder))
+    shared_.last_number = demur_losses_last(receiver_.folder);
+    for (const std::string &folder : demur_losses_recall(receiver_.folder, next_number(shared_)))
       studies_[folder].lost = true;
     const char *name;
     g_autoptr(GDir) dir = g_dir_open(demur_journal_of(receiver_.folder).c_str(), 0, nullptr);
@@ -728,11 +747,27 @@ public:
     return missing_.size() + n_unnamed_;
   }
 
+  // Studies that are kept, or of which something may be, and were not read.
   size_t n_unread() const {
     size_t n = 0;
     for (const auto &[folder, study] : studies_)
-      n += study.waits && (study.broken || study.unmarked) ? 1 : 0;
+      n += study.waits || !study.open.empty() ? 1 : 0;
     return n;
+  }
+
+  // .. of which an association was open.
+  size_t n_cut() const {
+    size_t n = 0;
+    for (const auto &[folder, study] : studies_)
+      n += study.open.empty() ? 0 : 1;
+    return n;
+  }
+
+  // What was said before the listener and its associations ended, which have just been told to.
+  void hear_out(int pipe) {
+    struct pollfd waiting = {pipe, POLLIN, 0};
+    while (poll(&waiting, 1, last_words_ms) > 0 && read_lines(pipe))
+      ;
   }
 
   // One sync for the objects of all associations that ended. Where it fails what the files lack is
@@ -812,7 +847,7 @@ private:
       return;
     }
     if (line[0] == 'B') {
-      studies_[of_study].lost = true;
+      note_lost(of_study);
       return;
     }
     const bool released = std::strcmp(rest, " 1") == 0;
@@ -828,7 +863,7 @@ private:
       touched = true;
       study.waits = true;
       if (!released && demur_mark_has(folder, open.c_str())) // it was killed
-        study.lost = !demur_loss_of_open(folder, open) || study.lost;
+        study.lost = !demur_loss_of_open(folder, open, next_number(shared_)) || study.lost;
       study.broken = study.lost || demur_mark_has(folder, demur_mark_broken);
       study.quiet_since = g_get_monotonic_time();
     }
@@ -838,6 +873,15 @@ private:
     if (receiver_.problem != nullptr)
       receiver_.problem("an association broke off: its studies wait until they are sent again",
                         receiver_.data);
+  }
+
+  // The disk takes no mark of what a study lacks. Behind so many studies that are known by this alone
+  // they are not told apart: all that are here may be parts.
+  void note_lost(const std::string &of_study) {
+    if (studies_.count(of_study) > 0 || n_lost_alone_++ < max_lacking)
+      studies_[of_study].lost = true;
+    else
+      any_lost_ = true;
   }
 
   // Until the disk takes a mark; said once.
@@ -850,6 +894,15 @@ private:
     study.unmarked = true;
   }
 
+  // Studies of which nothing was kept, and whose losses the disk knows now.
+  void forget_marked() {
+    for (auto at = studies_.begin(); at != studies_.end();) {
+      const Study &study = at->second;
+      at = study.lost || study.waits || !study.open.empty() ? std::next(at) : studies_.erase(at);
+    }
+    n_lost_alone_ = std::min(n_lost_alone_, studies_.size());
+  }
+
   // Tells the studies that are complete; false where the server is to end.
   bool settle() {
     const gint64 now = g_get_monotonic_time();
@@ -857,10 +910,12 @@ private:
     for (auto &[folder, study] : studies_) {
       if (study.lost) // the disk may take it now
         study.lost = !demur_loss_unnamed(folder);
-      study.broken = study.broken || study.lost || demur_mark_has(folder, demur_mark_broken);
+      study.broken =
+          study.broken || study.lost || any_lost_ || demur_mark_has(folder, demur_mark_broken);
       if (study.waits && study.open.empty() && now - study.quiet_since >= quiet_needed(study))
         folders.push_back(folder.c_str());
     }
+    forget_marked();
     if (folders.empty())
       return true;
     // What arrives from here on sets a new mark: the study is then read again. Where the disk takes
@@ -901,6 +956,8 @@ private:
   std::map<std::string, Study> studies_; // by folder
   std::vector<int> left_logs_;           // by the process that wrote them
   std::set<std::string> missing_;        // UIDs of what could not be kept until now
+  size_t n_lost_alone_ = 0;              // studies that are here for what the disk takes no mark of
+  bool any_lost_ = false;                // .. and there were more of them
   size_t n_unnamed_ = 0;                 // more of them, not told apart
   std::string rest_;                     // of a line
 };
@@ -954,13 +1011,15 @@ serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
   if (good && receiver.listening != nullptr)
     receiver.listening(receiver.data);
   good = good && keeper.run(ends[0]);
-  received.n_missing = keeper.n_missing();
-  received.n_unread = keeper.n_unread();
   if (listener > 0) {
     kill(listener, SIGTERM);
     while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
       ;
+    keeper.hear_out(ends[0]);
   }
+  received.n_missing = keeper.n_missing();
+  received.n_unread = keeper.n_unread();
+  received.n_cut = keeper.n_cut();
   keeper.remove_logs();
   close(ends[0]);
   return good ? TRUE

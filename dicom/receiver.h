@@ -62,8 +62,9 @@ typedef struct {
   size_t n_associations, n_refused, n_broken;
   size_t n_received, n_rejected, n_known; /* known: the same object again */
   size_t n_missing; /* of the rejected: could not be kept here, and were not sent again since */
-  size_t
-      n_unread; /* studies that are kept and wait: they may be a part, or the journal takes no mark */
+  size_t n_unread; /* studies that are kept and wait: they may be a part, the journal takes no mark,
+                    * they were not quiet for long enough, or: */
+  size_t n_cut;    /* of them: an association that stored them was open, and was ended */
 } DemurReceived;
 
 /* Serves until settled ends it or progress is cancelled, both of which are a good end; associations

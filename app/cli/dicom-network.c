@@ -544,6 +544,7 @@ print_received(DemurContext *context, Receiving *receiving, const DemurReceived 
   demur_json_int(json, "n_rejected", (gint64)received->n_rejected);
   demur_json_int(json, "n_missing", (gint64)received->n_missing);
   demur_json_int(json, "n_unread", (gint64)received->n_unread);
+  demur_json_int(json, "n_cut", (gint64)received->n_cut);
   demur_json_begin_array(json, "problems");
   for (guint i = 0; i < receiving->problems->len; i++)
     demur_json_string(json, NULL, receiving->problems->pdata[i]);
@@ -648,8 +649,8 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
                     received.n_missing);
   else if (received.n_unread > 0)
     demur_error_set(error, DEMUR_ERROR_OUTPUT,
-                    "studies that are kept and were not read: %zu; start it again where there is "
-                    "room, and have what broke off sent again",
-                    received.n_unread);
+                    "studies that are kept and were not read: %zu (%zu of them were still coming); "
+                    "start it again where there is room, and have what broke off sent again",
+                    received.n_unread, received.n_cut);
   return received.n_missing == 0 && received.n_unread == 0;
 }

@@ -3,6 +3,7 @@
 #include "tls-fixture.h"
 
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 enum { N_OBJECTS = 2000 };
@@ -349,6 +350,67 @@ test_dcmtk_over_tls(void) {
   fixture_certificates_free(c);
 }
 
+enum { N_STUDIES = 10100 }; /* more than the receiver tells apart */
+
+typedef struct {
+  const char *place;
+  gboolean mounted;
+} Room;
+
+/* Before the last two objects, of one study, the disk takes names again. */
+static void
+make_room(double fraction, const char *stage, gpointer data) {
+  Room *room = data;
+  if (room->mounted || fraction * (N_STUDIES + 2) < N_STUDIES - 0.5)
+    return;
+  room->mounted = TRUE;
+  g_assert_cmpint(
+      mount("demur-test", room->place, "tmpfs", MS_REMOUNT, "size=64m,nr_inodes=100000"), ==, 0);
+}
+
+/* A peer that goes on with ever other studies on a disk that takes no names: what is known of them is
+ * bounded, and behind the bound nothing that it sent is taken for whole. */
+static void
+test_ever_other_studies_are_bounded(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_mkdir(out, 0700);
+  if (mount("demur-test", out, "tmpfs", 0, "size=64m,nr_inodes=40") != 0) {
+    g_test_skip("a small file system can't be mounted here");
+    return;
+  }
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  for (gint64 k = 0; k < N_STUDIES + 2; k++) {
+    FixtureImage image = fixture_image(k + 1, 2.5);
+    g_autofree char *study = g_strdup_printf("1.2.55.%" G_GINT64_FORMAT, MIN(k, N_STUDIES));
+    g_autofree char *name = g_strdup_printf("%06" G_GINT64_FORMAT ".dcm", k);
+    image.study_uid = study;
+    fixture_save(&image, folder, name);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_strv_builder_add(builder, path);
+  }
+  g_auto(GStrv) paths = g_strv_builder_end(builder);
+  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  const DemurPeer peer = {"127.0.0.1", server->receiver.port, "DEMUR", "TESTER", 60, NULL};
+  Room room = {out, FALSE};
+  const DemurProgress progress = {make_room, &room, NULL};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&peer, (const char *const *)paths, &progress, &error);
+  g_assert_no_error(error);
+  g_assert_true(room.mounted);
+  g_assert_cmpuint(sending->n_sent, >=, 2);
+  g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, N_STUDIES + 2);
+  g_print("# of %d studies %zu objects were kept\n", N_STUDIES + 1, sending->n_sent);
+  g_usleep(2 * G_USEC_PER_SEC); /* it would be settled by now */
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->settled->len, ==, 0);
+  g_assert_cmpuint(server->received.n_unread, >=, 1);
+  fixture_server_free(server);
+  g_assert_cmpint(umount(out), ==, 0);
+  fixture_remove(folder);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -359,5 +421,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/network-long/peers-killed-in-the-middle",
                   test_peers_killed_in_the_middle);
   g_test_add_func("/dicom/network-long/dcmtk-over-tls", test_dcmtk_over_tls);
+  g_test_add_func("/dicom/network-long/ever-other-studies-are-bounded",
+                  test_ever_other_studies_are_bounded);
   return g_test_run();
 }

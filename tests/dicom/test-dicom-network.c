@@ -167,6 +167,74 @@ test_half_a_study_is_told_to_be_unread(void) {
   fixture_server_free(server);
 }
 
+/* A sender that waits in the middle of its study until the server was ended. */
+typedef struct {
+  GMutex mutex;
+  GCond changed;
+  gboolean waits, ended;
+  const DemurPeer *peer;
+  char **paths;
+} Paused;
+
+static void
+pause_half_way(double fraction, const char *stage, gpointer data) {
+  Paused *paused = data;
+  g_mutex_lock(&paused->mutex);
+  paused->waits = paused->waits || fraction > 0.5;
+  g_cond_broadcast(&paused->changed);
+  while (paused->waits && !paused->ended)
+    g_cond_wait(&paused->changed, &paused->mutex);
+  g_mutex_unlock(&paused->mutex);
+}
+
+static gpointer
+send_paused(gpointer data) {
+  Paused *paused = data;
+  const DemurProgress progress = {pause_half_way, paused, NULL};
+  demur_sending_free(
+      demur_network_send(paused->peer, (const char *const *)paused->paths, &progress, NULL));
+  return NULL;
+}
+
+/* Ended by hand while a study comes: what is kept of it was not read, and is told. */
+static void
+test_a_study_that_is_cut_is_told(void) {
+  g_autoptr(FixturePlace) place = fixture_place_new(20);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  const DemurPeer peer = fixture_peer(server);
+  Paused paused = {.peer = &peer, .paths = place->paths};
+  g_mutex_init(&paused.mutex);
+  g_cond_init(&paused.changed);
+  GThread *sender = g_thread_new("sender", send_paused, &paused);
+  g_mutex_lock(&paused.mutex);
+  while (!paused.waits)
+    g_cond_wait(&paused.changed, &paused.mutex);
+  g_mutex_unlock(&paused.mutex);
+  fixture_server_stop(server);
+  g_mutex_lock(&paused.mutex);
+  paused.ended = TRUE;
+  g_cond_broadcast(&paused.changed);
+  g_mutex_unlock(&paused.mutex);
+  g_thread_join(sender);
+  g_assert_cmpuint(server->received.n_received, >, 0);
+  g_assert_cmpuint(server->received.n_unread, ==, 1);
+  g_assert_cmpuint(server->received.n_cut, ==, 1);
+  fixture_server_free(server);
+  /* The next one knows that it may be a part, and takes it for whole when the title sent it again. */
+  server = fixture_server_new(place->out, NULL, NULL);
+  g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
+  const DemurPeer again = fixture_peer(server);
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&again, (const char *const *)place->paths, NULL, NULL);
+  g_assert_cmpuint(sending->n_sent, ==, 20);
+  fixture_wait(server, server->settled, 1);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_unread, ==, 0);
+  fixture_server_free(server);
+  g_mutex_clear(&paused.mutex);
+  g_cond_clear(&paused.changed);
+}
+
 static void
 test_half_a_study_waits_for_the_rest(void) {
   g_autoptr(FixturePlace) place = fixture_place_new(20);
@@ -485,6 +553,7 @@ main(int argc, char **argv) {
                   test_half_a_study_waits_for_the_rest);
   g_test_add_func("/dicom/network/half-a-study-is-told-to-be-unread",
                   test_half_a_study_is_told_to_be_unread);
+  g_test_add_func("/dicom/network/a-study-that-is-cut-is-told", test_a_study_that_is_cut_is_told);
   g_test_add_func("/dicom/network/a-peer-that-hangs-up-is-an-error",
                   test_a_peer_that_hangs_up_is_an_error);
   g_test_add_func("/dicom/network/what-is-no-dicom-is-not-sent", test_what_is_no_dicom_is_not_sent);

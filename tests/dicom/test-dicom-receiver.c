@@ -7,12 +7,14 @@
 #include "dicom/object-folder.h"
 
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <utime.h>
 
 /* How often a kernel was asked to hold nothing back, by all processes of this test; NULL: not
  * counted. */
@@ -580,6 +582,11 @@ test_losses_of_an_earlier_server_are_recalled(void) {
       {{"1.2.3.new", "1.2.3.open-7"}, FALSE},
       {{"1.2.3.new", "1.2.3.broken"}, FALSE},
       {{"1.2.3.new", "1.2.3.lost-by-TESTER"}, TRUE}, /* killed before it was said to be a part */
+      {{"1.2.3.new", "1.2.3.lost-at-7-by-TESTER"}, TRUE},
+      {{"1.2.3.new", "1.2.3.lost-at-7-by-TESTER", "1.2.3.broken"}, TRUE},
+      {{"1.2.3.new", "1.2.3.lost-at-7-by-OTHER"}, FALSE},
+      {{"1.2.3.new", "1.2.3.lost-at-7-by-TESTER", "1.2.3.lost-at-9-by-OTHER"}, FALSE},
+      {{"1.2.3.new", "1.2.3.lost-at-7-by-TESTER", "1.2.3.open-8-TESTER"}, TRUE},
       {{"1.2.3.reading", "1.2.3.lost-object-1.2.3.4.1", "1.2.3.lost-object-9"}, FALSE},
   };
   for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
@@ -590,6 +597,9 @@ test_losses_of_an_earlier_server_are_recalled(void) {
     for (gsize m = 0; m < G_N_ELEMENTS(rows[r].marks) && rows[r].marks[m] != NULL; m++) {
       g_autofree char *path = g_build_filename(journal, rows[r].marks[m], NULL);
       g_assert_true(g_file_set_contents(path, "", 0, NULL));
+      /* A clock that was put back since: no clock says what was earlier. */
+      const struct utimbuf later = {4102444800, 4102444800};
+      g_assert_cmpint(g_utime(path, (struct utimbuf *)(gpointer)&later), ==, 0);
     }
     FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
     g_assert_true(demur_receiver_is_broken(place->out, "1.2.3"));
