@@ -283,6 +283,13 @@ test_fifty_thousand_objects_in_flat_memory(void) {
   fixture_remove(folder);
 }
 
+/* At that part of its objects, however long they take. */
+static void
+die_at(double fraction, const char *stage, gpointer data) {
+  if (fraction >= *(const double *)data)
+    raise(SIGKILL);
+}
+
 /* A sender that is killed in the middle, ten times: its study is told when it was sent whole. */
 static void
 test_peers_killed_in_the_middle(void) {
@@ -295,13 +302,15 @@ test_peers_killed_in_the_middle(void) {
   for (int k = 0; k < N_KILLS; k++) {
     const pid_t child = fork();
     if (child == 0) {
+      double part = (k + 0.5) / N_KILLS;
+      const DemurProgress progress = {die_at, &part, NULL};
       g_autoptr(DemurSending) sending =
-          demur_network_send(&peer, (const char *const *)paths, NULL, NULL);
+          demur_network_send(&peer, (const char *const *)paths, &progress, NULL);
       _exit(0);
     }
-    g_usleep((gulong)(50000 + 20000 * k));
-    kill(child, SIGKILL);
-    g_assert_cmpint(waitpid(child, NULL, 0), ==, child);
+    int status;
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_true(WIFSIGNALED(status));
   }
   (void)send_in(&peer, paths, 1);
   fixture_wait(server, server->settled, 1);
@@ -311,6 +320,7 @@ test_peers_killed_in_the_middle(void) {
   g_print("# %d senders killed: %" G_GSIZE_FORMAT " associations broke off, all %d objects are "
           "there\n",
           N_KILLS, server->received.n_broken, N_OBJECTS);
+  g_assert_cmpuint(server->received.n_broken, ==, N_KILLS);
   fixture_server_free(server);
   fixture_remove(folder);
 }
