@@ -29,12 +29,56 @@ warn_of(const DemurAttribute *attribute, size_t n_scans, size_t value, GPtrArray
                              NULL, n, 0);
 }
 
+/* A number as another country or a spreadsheet writes it: nothing but digits, marks and blanks, and a
+ * fault that a column of numbers would be refused for. */
+static gboolean
+is_other_number(const char *text) {
+  static const char *const marks[] = {"\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x88\x92",
+                                      "\xe2\x80\x89"};
+  const char *p = text;
+  while (*p != '\0') {
+    size_t n = strchr("0123456789+-.,' %", *p) != NULL ? 1 : 0;
+    for (size_t m = 0; n == 0 && m < G_N_ELEMENTS(marks); m++)
+      n = g_str_has_prefix(p, marks[m]) ? strlen(marks[m]) : 0;
+    if (n == 0)
+      return FALSE;
+    p += n;
+  }
+  const DemurTableField field = {.text = text, .length = strlen(text)};
+  return !demur_table_is_missing(&field) && demur_table_number_fault(&field) != NULL;
+}
+
+static void
+warn_of_notation(const DemurAttribute *attribute, size_t n_scans, GPtrArray *warnings) {
+  g_autofree gboolean *other = g_new0(gboolean, attribute->n_values + 1);
+  size_t n_other = 0, n_numbers = 0, n_texts = 0, n = 0, first = attribute->n_values;
+  for (size_t v = 0; v < attribute->n_values; v++) {
+    const char *text = attribute->values[v];
+    double value;
+    other[v] = is_other_number(text);
+    n_other += other[v] ? 1 : 0;
+    n_numbers += demur_number_parse(text, strlen(text), &value) ? 1 : 0;
+    n_texts += *text != '\0' ? 1 : 0;
+  }
+  if (n_other == 0 || 10 * (n_other + n_numbers) < 9 * n_texts)
+    return;
+  for (size_t i = 0; i < n_scans; i++)
+    if (other[attribute->codes[i]]) {
+      n++;
+      first = MIN(first, attribute->codes[i]);
+    }
+  if (n > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_OTHER_NUMBERS, attribute->name,
+                             attribute->values[first], NULL, n, 0);
+}
+
 void
 demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes, size_t n_scans,
                            GPtrArray *warnings) {
   for (size_t a = 0; a < n_attributes; a++) {
     const DemurAttribute *attribute = &attributes[a];
     const size_t n = attribute->n_values;
+    warn_of_notation(attribute, n_scans, warnings);
     g_autofree double *values = g_new(double, MAX(n, 1));
     size_t n_numbers = 0, n_texts = 0;
     for (size_t v = 0; v < n; v++) {

@@ -1,4 +1,5 @@
-/* Numbers among a cohort's attributes that look like a code for "not recorded": 999 among ages of
+/* Numbers among a cohort's attributes that are not what they seem: in another notation (1'234.5, 12,5,
+ * 1 234, 30 %), which stay texts, or that look like a code for "not recorded": 999 among ages of
  * 40 to 80, -1 among counts. They are told, never changed. */
 #pragma once
 
@@ -10,7 +11,8 @@ G_BEGIN_DECLS
  * [n_attributes], of n_scans scans, and each code. A column
  * counts where nine of ten of its distinct values are numbers; a code is one that
  * demur_table_is_code names and that lies below all others, which are not negative, or above them
- * by more than their range. Among texts every such number is one. */
+ * by more than their range. Among texts every such number is one. And a DEMUR_TABLE_OTHER_NUMBERS for
+ * each attribute with such texts, where they and numbers together are nine of ten of its values. */
 void demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes,
                                 size_t n_scans, GPtrArray *warnings);
 

@@ -11,6 +11,7 @@ static const char *const kinds[DEMUR_N_TABLE_WARNINGS] = {
     [DEMUR_TABLE_ID_MISSING] = "id_missing",
     [DEMUR_TABLE_MISSING_WORDS] = "missing_words",
     [DEMUR_TABLE_CODE] = "code",
+    [DEMUR_TABLE_OTHER_NUMBERS] = "other_numbers",
     [DEMUR_TABLE_FALLING] = "falling",
     [DEMUR_TABLE_EMPTY_ROWS] = "empty_rows",
     [DEMUR_TABLE_ENDS_OPEN] = "ends_open",

@@ -16,6 +16,7 @@ typedef enum {
   DEMUR_TABLE_ID_MISSING,    /* first, a word for "not recorded", is taken as a text of column */
   DEMUR_TABLE_MISSING_WORDS, /* n cells of column say "not recorded" in a word; first: one */
   DEMUR_TABLE_CODE,          /* n cells of column are first, which may be a code */
+  DEMUR_TABLE_OTHER_NUMBERS, /* n cells of column are numbers in another notation; first: one */
   DEMUR_TABLE_FALLING,       /* n of n_all scans: yearly risks fall */
   DEMUR_TABLE_EMPTY_ROWS,    /* n rows without a value passed over */
   DEMUR_TABLE_ENDS_OPEN,     /* the last row has no line end: cut off? */

@@ -30,6 +30,11 @@ static const struct {
             "number: leave it empty if so"),
          N_("column $c: $n cells are $f, which looks like a code for not recorded; they were taken "
             "as numbers: leave them empty if so")},
+    [DEMUR_TABLE_OTHER_NUMBERS] =
+        {N_("column $c: $n cell is a number in another notation{ ('$f')} and was kept as text: write "
+            "a decimal point and nothing else"),
+         N_("column $c: $n cells are numbers in another notation{ ('$f')} and were kept as text: "
+            "write a decimal point and nothing else")},
     [DEMUR_TABLE_FALLING] =
         {N_("$n of $a scans: its yearly risks fall from one year to a later one"),
          N_("$n of $a scans: yearly risks fall from one year to a later one")},

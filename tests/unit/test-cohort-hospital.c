@@ -121,6 +121,14 @@ test_noticed(void) {
       {HEAD ",hu\np1,s1,A,train,1,0.5,-999\np2,s2,A,train,0,0.5,-700\np3,s3,A,train,0,0.5,70\n",
        ""},
       {HEAD ",packs\np1,s1,A,train,1,0.5,90\np2,s2,A,train,0,0.5,70\np3,s3,A,train,0,0.5,99\n", ""},
+      /* numbers in another notation, which stay texts; ranges, dates and names are none */
+      {HEAD ",dose\np1,s1,A,train,1,0.5,1'234.5\np2,s2,A,train,0,0.5,870\n",
+       "other_numbers dose 1"},
+      {HEAD ",dose\np1,s1,A,train,1,0.5,\"12,5\"\np2,s2,A,train,0,0.5,30 %\np3,s3,A,train,0,0.5,1 "
+            "234\np4,s4,A,train,0,0.5,1" NBSP "234\n",
+       "other_numbers dose 4"},
+      {HEAD ",age\np1,s1,A,train,1,0.5,40-50\np2,s2,A,train,0,0.5,1.02.2020\n", ""},
+      {HEAD ",ward\np1,s1,A,train,1,0.5,\"1,5\"\np2,s2,A,train,0,0.5,north\n", ""},
       /* rows without anything, falling years, a column beside the known one */
       {HEAD "\n" ROW ",,,,,\n \n\n,,,,,\n", "empty_rows - 3"},
       {HEAD ",risk_year_1\np1,s1,A,train,1,0.5,0.25\np2,s2,A,train,1,0.5,0.75\n", ""},
