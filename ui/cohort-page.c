@@ -152,6 +152,7 @@ prepare_curve(DemurCohortPage *page) {
       .n_series = n,
       .series = live->curve_series,
       .marker = NAN,
+      .across = demur_measure_row(page->measure)->tells == DEMUR_TELLS_COUNT,
       .from_zero =
           page->measure != DEMUR_MEASURE_ACCURACY && page->measure != DEMUR_MEASURE_SITE_ERROR,
       .decimals = 4};

@@ -108,6 +108,27 @@ print_calibration(const DemurEvaluation *e) {
   }
 }
 
+/* Of which scans what counts outcomes is, where it is not of the accepted at coverage 0.9. */
+static void
+print_counted(const DemurEvaluation *e) {
+  gboolean any = FALSE;
+  for (size_t m = 0; m < e->n_methods; m++) {
+    const DemurOperatingPoint *at = e->methods[m].n_at > 0 ? &e->methods[m].at[0] : NULL;
+    if (at == NULL || at->n_counted == at->n_accepted)
+      continue;
+    if (!any)
+      g_print(
+          "What counts outcomes is told of sets of scans that differ by %d of each label or more\n",
+          DEMUR_SMALL_CELL);
+    any = TRUE;
+    g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated);
+    if (at->n_counted > 0)
+      g_print("  %-34s of %zu scans, of %zu accepted\n", name, at->n_counted, at->n_accepted);
+    else
+      g_print("  %-34s withheld: no such set is near\n", name);
+  }
+}
+
 static void
 print_group_methods(const DemurGroup *group) {
   char a[32], b[32], c[32], d[32], f[48], g[48];
@@ -164,7 +185,7 @@ print_groups(const DemurEvaluation *e) {
 /* Whether the risks' intervals hold, and the rule that holds back across a decision threshold. */
 static void
 print_hold_back(const DemurEvaluation *e) {
-  char a[32], b[32];
+  char a[32], b[32], c[32];
   for (size_t h = 0; h < e->n_hold_back; h++) {
     const DemurHoldBack *hold_back = &e->hold_back[h];
     g_print("Intervals of the risks that selector %s shows (95 %%, mean width %.3f): the number of "
@@ -179,7 +200,7 @@ print_hold_back(const DemurEvaluation *e) {
         "coverage", "net benefit", "selectivity");
     for (size_t r = 0; r < hold_back->n_rows; r++) {
       const DemurHoldBackRow *row = &hold_back->rows[r];
-      g_print("  %-34s %8.3f %12s %12s\n", row->method, row->coverage,
+      g_print("  %-34s %8s %12s %12s\n", row->method, number_text(row->coverage, c, sizeof c),
               number_text(row->net_benefit, a, sizeof a),
               number_text(row->selectivity, b, sizeof b));
     }
@@ -309,6 +330,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   print_table(e);
   print_rejection(e);
   print_calibration(e);
+  print_counted(e);
   print_hold_back(e);
   print_audits(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");

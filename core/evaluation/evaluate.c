@@ -88,13 +88,13 @@ warn_of_refusals(DemurEvaluation *e) {
     const DemurOperatingPoint *at = &method->at[0];
     for (size_t l = 0; l < at->n_labels; l++) {
       const DemurRejection *r = &at->rejected_by_label[l];
-      if (!demur_rejection_is_much(r, at->realised))
+      if (!demur_rejection_is_much(r, demur_operating_counted(at)))
         continue;
       DemurWarning *warning = add_warning(e, DEMUR_WARNING_REFUSAL, title);
       warning->coverage = at->coverage;
       warning->label = r->label;
       warning->rate = r->rate;
-      warning->rate_of_all = 1.0 - at->realised;
+      warning->rate_of_all = 1.0 - demur_operating_counted(at);
     }
   }
 }
@@ -232,19 +232,29 @@ add_results(DemurEvaluation *e, const DemurRiskGroup *group, const GPtrArray *me
 /* The operating points of the whole split, applied to every group. */
 static gboolean
 add_groups(const DemurEvaluateInput *input, const DemurRiskGroup *risk,
-           const DemurReplicates *replicates, const GArray *plans, DemurEvaluation *e,
-           DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+           const DemurReplicates *replicates, const GArray *plans, const DemurToldCoverages *told,
+           DemurEvaluation *e, DemurParallel *parallel, const DemurProgress *progress,
+           GError **error) {
   const DemurSample *sample = replicates->input.setup->sample;
   const GPtrArray *methods = replicates->input.methods;
   g_autoptr(GArray) thresholds = g_array_new(FALSE, FALSE, sizeof(DemurGroupThreshold));
   g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  g_autofree gssize *place_of = g_new(gssize, plans->len + 1); /* of a plan, among thresholds */
+  for (guint p = 0, place = 0; p < plans->len; p++) {
+    const DemurPointPlan *plan = &g_array_index(plans, DemurPointPlan, p);
+    place_of[p] = demur_method_has_points(methods->pdata[plan->method]) ? (gssize)place++ : -1;
+  }
   for (guint p = 0; p < plans->len; p++) {
     const DemurPointPlan *plan = &g_array_index(plans, DemurPointPlan, p);
     const DemurMethod *method = methods->pdata[plan->method];
     if (!demur_method_has_points(method))
       continue;
-    DemurGroupThreshold threshold = {plan->method, plan->coverage, plan->tuned != NULL,
-                                     plan->tuned};
+    DemurGroupThreshold threshold = {.method = plan->method,
+                                     .coverage = plan->coverage,
+                                     .from_tune = plan->tuned != NULL,
+                                     .thresholds = plan->tuned,
+                                     .told = plan->told >= 0 ? place_of[plan->told] : -1,
+                                     .aside = plan->aside};
     if (plan->tuned == NULL) {
       double *values = g_new(double, method->n_models);
       for (size_t m = 0; m < method->n_models; m++) {
@@ -265,11 +275,46 @@ add_groups(const DemurEvaluateInput *input, const DemurRiskGroup *risk,
                                    .n_thresholds = thresholds->len,
                                    .thresholds =
                                        (const DemurGroupThreshold *)(gconstpointer)thresholds->data,
+                                   .told = told,
                                    .seed = input->seed,
                                    .n_bootstrap = input->n_bootstrap,
                                    .n_noise_draws = input->n_noise_draws,
                                    .min_bin_size = input->min_bin_size};
   return demur_groups_add(&groups, e, parallel, progress, error);
+}
+
+static DemurToldCoverages *
+told_coverages(const DemurSample *sample, const GPtrArray *methods) {
+  DemurToldCoverages *told = g_new0(DemurToldCoverages, methods->len + 1);
+  for (guint k = 0; k < methods->len; k++)
+    told[k] = demur_told_coverages(sample, methods->pdata[k]);
+  return told;
+}
+
+/* What may be told of the points and curves (evaluation/point-releases.h); asides leave the result.
+ * at [plans->len]. */
+static void
+release(const DemurSample *sample, const GPtrArray *methods, const DemurToldCoverages *told,
+        const GArray *plans, size_t min_bin_size, DemurOperatingPoint *const *at,
+        DemurMethodResult *results) {
+  for (int pass = 0; pass < 2; pass++) /* those that others are told by keep theirs until then */
+    for (guint p = 0; p < plans->len; p++) {
+      const gssize by = g_array_index(plans, DemurPointPlan, p).told;
+      if ((by == (gssize)p) == (pass == 1))
+        demur_point_release(at[p], by < 0 ? NULL : at[by]);
+    }
+  for (guint k = 0; k < methods->len; k++) {
+    DemurMethodResult *result = &results[k];
+    demur_curves_release(sample, methods->pdata[k], &told[k], min_bin_size, result);
+    size_t n = 0;
+    for (guint p = 0; p < plans->len; p++) {
+      const DemurPointPlan *plan = &g_array_index(plans, DemurPointPlan, p);
+      if (plan->method == k && plan->aside)
+        g_free(at[p]->rejected_by_label);
+      n += plan->method == k && !plan->aside ? 1 : 0;
+    }
+    result->n_at = n; /* asides are behind the others */
+  }
 }
 
 /* Trials, noise floor and bootstrap of the methods on one sample; appended to the evaluation. */
@@ -281,7 +326,8 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
       demur_extra_setup_new(sample, input->min_bin_size, net_benefit_threshold(input, sample));
   g_autoptr(DemurTrials) trials =
       demur_trials_new(input, setup, methods, demur_parallel_n_threads(parallel));
-  g_autoptr(GArray) plans = demur_plan_points(input, group, methods);
+  g_autofree DemurToldCoverages *told = input->released ? told_coverages(sample, methods) : NULL;
+  g_autoptr(GArray) plans = demur_plan_points(input, group, methods, sample->n, told);
   g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(plans->len, 1));
   for (guint p = 0; p < plans->len; p++)
     demur_points_find(methods, sample->n, &g_array_index(plans, DemurPointPlan, p), &points[p]);
@@ -311,7 +357,9 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
                         at};
     demur_parallel_map(parallel, plans->len, demur_points_fill, &fill);
     demur_comparisons_add(replicates, results, input->with_first, evaluation);
-    ok = add_groups(input, group, replicates, plans, evaluation, parallel, progress, error);
+    if (told != NULL)
+      release(sample, methods, told, plans, input->min_bin_size, at, results);
+    ok = add_groups(input, group, replicates, plans, told, evaluation, parallel, progress, error);
   }
   demur_operating_clear(points, plans->len);
   return ok;
@@ -372,7 +420,8 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
                                         .cohort = group->view,
                                         .sites = input->sites,
                                         .sample = sample,
-                                        .methods = methods};
+                                        .methods = methods,
+                                        .released = input->released};
   demur_hold_back_add(&hold_back, evaluation);
   return TRUE;
 }

@@ -52,6 +52,9 @@ typedef struct {
   const char *const *group_by; /* NULL-terminated names (evaluation/groups.h); NULL: no groups */
   gboolean with_first; /* compare further selectors with the first too (evaluation/ablation.h) */
   gboolean in_sample;  /* allow scans of patients that the selectors have seen; printed */
+  /* For people: what counts outcomes is told of canonical sets of accepted scans only, and is NaN
+   * where none is near (evaluation/point-releases.h). FALSE: everything, for numbers that stay here. */
+  gboolean released;
 } DemurEvaluateInput;
 
 /* The usual numbers; cohort, split and selectors are left to the caller. */

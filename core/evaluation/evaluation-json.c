@@ -34,6 +34,14 @@ write_curve(const DemurCurvePoint *points, size_t n_points, const char *name, De
 }
 
 static void
+write_counted(const DemurOperatingPoint *at, DemurJson *json) {
+  if (at->n_counted > 0)
+    demur_json_int(json, "n_counted", (gint64)at->n_counted);
+  else
+    demur_json_null(json, "n_counted");
+}
+
+static void
 write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
   demur_json_begin_object(json, NULL);
   demur_json_double(json, "coverage", at->coverage);
@@ -41,6 +49,7 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
   demur_json_double(json, "threshold", at->threshold);
   demur_json_double(json, "realised", at->realised);
   demur_json_int(json, "n_accepted", (gint64)at->n_accepted);
+  write_counted(at, json);
   for (DemurMeasure measure = 0; measure < DEMUR_N_FINE_MEASURES; measure++)
     demur_json_double(json, demur_measure_name(measure, n_classes), at->measures[measure]);
   demur_json_double(json, "debiased", at->debiased);
@@ -184,6 +193,10 @@ write_group_point(const DemurOperatingPoint *at, gboolean labels_withheld, size_
   demur_json_double(json, "realised", at->realised);
   write_interval(at->realised_interval, "realised_interval", json);
   write_count(at->n_accepted, FALSE, "n_accepted", json);
+  if (at->n_counted > 0)
+    write_count(at->n_counted, FALSE, "n_counted", json);
+  else
+    demur_json_null(json, "n_counted");
   demur_json_double(json, demur_measure_name(DEMUR_MEASURE_SBCE2, n_classes),
                     at->measures[DEMUR_MEASURE_SBCE2]);
   demur_json_double(json, "noise_floor", at->noise_floor);
@@ -292,7 +305,10 @@ write_hold_back(const DemurEvaluation *e, DemurJson *json) {
       const DemurHoldBackRow *row = &hold_back->rows[r];
       demur_json_begin_object(json, NULL);
       demur_json_string(json, "method", row->method);
-      demur_json_int(json, "n_shown", (gint64)row->n_shown);
+      if (isfinite(row->coverage))
+        demur_json_int(json, "n_shown", (gint64)row->n_shown);
+      else
+        demur_json_null(json, "n_shown");
       demur_json_double(json, "coverage", row->coverage);
       demur_json_double(json, "net_benefit", row->net_benefit);
       demur_json_double(json, "selectivity", row->selectivity);

@@ -82,6 +82,18 @@ demur_rejections_withhold(DemurRejection *labels, size_t n) {
   }
 }
 
+double
+demur_operating_counted(const DemurOperatingPoint *at) {
+  return at->n_counted > 0 && at->n_accepted > 0
+             ? at->realised * (double)at->n_counted / (double)at->n_accepted
+             : at->realised;
+}
+
+gboolean
+demur_operating_counts_others(const DemurOperatingPoint *at) {
+  return at->n_counted > 0 && at->n_counted != at->n_accepted;
+}
+
 void
 demur_evaluation_free(DemurEvaluation *e) {
   if (e == NULL)

@@ -61,6 +61,9 @@ typedef struct {
   double debiased;    /* signed root; S-BCE_2 only, else NaN */
   double noise_floor; /* S-BCE_2 only, else NaN */
   size_t n_bins;      /* of the split as it is; 0 for measures without bins */
+  /* It would tell of few outcomes (evaluation/point-releases.h): values are NaN, and a line goes on
+   * from the told one before to the next. */
+  gboolean withheld;
 } DemurCurvePoint;
 
 /* Rejection of one label (class) at an operating point. Where withheld, only n_all and share_of_all
@@ -96,6 +99,10 @@ typedef struct {
   double threshold;   /* of model 1; score >= threshold is accepted */
   double realised;    /* n_accepted / n_scans; of model 1, like all below but the measures */
   size_t n_accepted;
+  /* What counts outcomes (rejected_by_label, decision, reliability, smooth, and measures whose row
+   * says so) is of so many scans with the highest scores: those accepted, or, for people, the set
+   * nearest to them that may be told; 0: withheld, NaN (evaluation/point-releases.h). */
+  size_t n_counted;
   /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/replicates.h), NaN for
    * measures that have none, and all but the rejection rates' for baselines other than "full" and
    * "confidence". Of realised for tuned thresholds only: the others make it so. */
@@ -115,6 +122,11 @@ typedef struct {
    * the last one closed, with what lies beyond */
   size_t histogram[DEMUR_N_HISTOGRAM_BINS];
 } DemurOperatingPoint;
+
+/* The share of the scans that what counts outcomes is of; realised where that is withheld. */
+double demur_operating_counted(const DemurOperatingPoint *at);
+/* What counts outcomes is told, but of another set than those accepted. */
+gboolean demur_operating_counts_others(const DemurOperatingPoint *at);
 
 typedef struct {
   DemurMethodKind kind;

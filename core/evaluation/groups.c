@@ -9,6 +9,7 @@
 
 #include "base/small-cells.h"
 #include "evaluation/extra.h"
+#include "evaluation/group-releases.h"
 #include "evaluation/grouping.h"
 #include "evaluation/points.h"
 #include "evaluation/releases.h"
@@ -275,6 +276,23 @@ count_contrasts(const DemurGroupsInput *input, const char *by) {
              : 0;
 }
 
+/* What may be told of the groups that are told of. */
+static void
+release_parts(const DemurGroupsInput *input, const GArray *parts, const size_t *group_of_part,
+              DemurEvaluation *e) {
+  g_autofree const guint32 **places = g_new(const guint32 *, parts->len + 1);
+  g_autofree size_t *n_places = g_new(size_t, parts->len + 1);
+  g_autofree DemurGroupMethod **results = g_new(DemurGroupMethod *, parts->len + 1);
+  for (guint p = 0; p < parts->len; p++) {
+    const Part *part = &g_array_index(parts, Part, p);
+    DemurGroup *group = &e->groups[group_of_part[p]];
+    places[p] = part->places;
+    n_places[p] = part->sample->n;
+    results[p] = &group->methods[group->n_methods - input->methods->len];
+  }
+  demur_group_points_release(input, parts->len, places, n_places, results);
+}
+
 static gboolean
 add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
        const DemurProgress *progress, double start, double end, GError **error) {
@@ -363,6 +381,8 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     g_array_append_vals(some, &g_array_index(jobs, Job, first), MIN(batch, jobs->len - first));
     demur_parallel_map(parallel, some->len, run_job, some);
   }
+  if (input->told != NULL)
+    release_parts(input, parts, group_of_part, e);
   for (guint k = 0; k < input->methods->len; k++)
     add_average(e, by, ((DemurMethod *)input->methods->pdata[k])->name, input->recalibrated);
   return TRUE;

@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/methods.h"
+#include "evaluation/point-releases.h"
 
 G_BEGIN_DECLS
 
@@ -20,6 +21,8 @@ typedef struct {
   double coverage;
   gboolean from_tune;
   const double *thresholds; /* [n_models] */
+  gssize told;              /* the threshold whose set tells what counts outcomes; -1: none */
+  gboolean aside;           /* for that alone, no point of the result; behind the method's others */
 } DemurGroupThreshold;
 
 typedef struct {
@@ -31,6 +34,7 @@ typedef struct {
   gboolean recalibrated;
   size_t n_thresholds;
   const DemurGroupThreshold *thresholds; /* of one method together */
+  const DemurToldCoverages *told;        /* [methods->len] canonical sets; NULL: not released */
   guint64 seed;
   size_t n_bootstrap, n_noise_draws, min_bin_size;
 } DemurGroupsInput;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "evaluation/point-releases.h"
 #include "metrics/discrimination.h"
 #include "metrics/offset-logistic.h"
 #include "selector/risk-interval.h"
@@ -73,7 +74,7 @@ check_sites(const Intervals *intervals, DemurHoldBack *result) {
 
 /* shown [n]: 1 or 0. row: what is shown is set. */
 static void
-measure_row(const DemurSample *sample, const guint32 *shown, double decision,
+measure_row(const DemurSample *sample, const guint32 *shown, double decision, gboolean rounded,
             DemurHoldBackRow *row) {
   double cost[2] = {0.0, 0.0}, mass[2] = {0.0, 0.0};
   for (size_t i = 0; i < sample->n; i++) {
@@ -90,6 +91,10 @@ measure_row(const DemurSample *sample, const guint32 *shown, double decision,
   row->net_benefit = row->n_shown > 0 ? demur_net_benefit(&outcomes, decision).model : (double)NAN;
   const double all = (cost[0] + cost[1]) / (mass[0] + mass[1]);
   row->selectivity = mass[0] > 0.0 && all > 0.0 ? cost[0] / mass[0] / all : (double)NAN;
+  if (rounded && isfinite(row->net_benefit) && isfinite(row->selectivity)) {
+    row->net_benefit = demur_told_rounded(row->net_benefit, 1.0 / mass[1]);
+    row->selectivity = demur_told_rounded(row->selectivity, 1.0 / (mass[0] * all));
+  }
 }
 
 static const DemurMethod *
@@ -105,7 +110,7 @@ find_method(const GPtrArray *methods, DemurMethodKind kind, const char *name) {
 /* Everything, the rule, and others at the rule's coverage. */
 static void
 compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *methods,
-             DemurHoldBack *result) {
+             gboolean released, DemurHoldBack *result) {
   const DemurSample *sample = intervals->sample;
   g_autofree guint32 *shown = g_new(guint32, MAX(sample->n, 1));
   for (size_t i = 0; i < sample->n; i++)
@@ -113,13 +118,13 @@ compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *
   DemurHoldBackRow *all = &result->rows[result->n_rows++];
   *all = (DemurHoldBackRow){.kind = DEMUR_METHOD_FULL,
                             .method = demur_method_name(DEMUR_METHOD_FULL, NULL)};
-  measure_row(sample, shown, result->decision, all);
+  measure_row(sample, shown, result->decision, FALSE, all);
   for (size_t i = 0; i < sample->n; i++)
     shown[i] =
         !demur_risk_interval_crosses(intervals->low[i], intervals->high[i], result->decision);
   DemurHoldBackRow *rule = &result->rows[result->n_rows++];
   *rule = (DemurHoldBackRow){.is_rule = TRUE, .method = g_strdup("interval")};
-  measure_row(sample, shown, result->decision, rule);
+  measure_row(sample, shown, result->decision, released, rule);
   const struct {
     DemurMethodKind kind;
     const char *name; /* NULL: the only one */
@@ -129,12 +134,23 @@ compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *
     gssize rank;
     if (method == NULL)
       continue;
-    demur_method_threshold(method, 0, sample->n, rule->coverage, &rank);
+    double coverage = rule->coverage;
+    if (released && method->n_ranks[0] > 1) {
+      const DemurToldCoverages told = demur_told_coverages(sample, method);
+      coverage = demur_told_coverages_nearest(&told, coverage);
+    }
+    DemurHoldBackRow *row = &result->rows[result->n_rows++];
+    *row = (DemurHoldBackRow){.kind = method->kind,
+                              .method = g_strdup(method->name),
+                              .coverage = NAN,
+                              .net_benefit = NAN,
+                              .selectivity = NAN};
+    if (isnan(coverage)) /* no set near it may be told */
+      continue;
+    demur_method_threshold(method, 0, sample->n, coverage, &rank);
     for (size_t i = 0; i < sample->n; i++)
       shown[i] = (gssize)method->ranks[0][i] <= rank;
-    DemurHoldBackRow *row = &result->rows[result->n_rows++];
-    *row = (DemurHoldBackRow){.kind = method->kind, .method = g_strdup(method->name)};
-    measure_row(sample, shown, result->decision, row);
+    measure_row(sample, shown, result->decision, FALSE, row);
   }
 }
 
@@ -157,6 +173,6 @@ demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e) {
     find_intervals(input->selectors[s], input->cohort, input->sites, &intervals);
     check_sites(&intervals, result);
     g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[s]);
-    compare_rows(&intervals, name, input->methods, result);
+    compare_rows(&intervals, name, input->methods, input->released, result);
   }
 }

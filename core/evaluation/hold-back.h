@@ -17,6 +17,9 @@ typedef struct {
   const DemurEvaluateSite *sites; /* [cohort->n_sites] audits; NULL: none */
   const DemurSample *sample;      /* with the risks that the selectors show at the cohort's sites */
   const GPtrArray *methods;       /* its selectors first, then full and confidence */
+  /* For people (evaluation/point-releases.h): others are at the canonical coverage nearest to the
+   * rule's, and what the rule itself is worth is in steps of DEMUR_SMALL_CELL outcomes. */
+  gboolean released;
 } DemurHoldBackInput;
 
 /* Appends what it found of each selector to e. O(n_selectors n). */

@@ -13,6 +13,7 @@
 #include "evaluation/releases.h"
 #include "evaluation/grouping.h"
 #include "evaluation/mix-ratios.h"
+#include "evaluation/point-releases.h"
 #include "metrics/intervals.h"
 #include "metrics/raking.h"
 #include "metrics/selective.h"
@@ -315,6 +316,43 @@ fill_rows(DemurMix *mix, const Ends *ends) {
     row->present_interval = interval_of(ends, (DemurMixValue)v, 0);
     row->mix_interval = interval_of(ends, (DemurMixValue)v, 1);
     row->change_interval = interval_of(ends, (DemurMixValue)v, 2);
+  }
+}
+
+static void
+round_interval(DemurInterval *interval, double change) {
+  interval->low = demur_told_rounded(interval->low, change);
+  interval->high = demur_told_rounded(interval->high, change);
+  if (isnan(interval->low) || isnan(interval->high))
+    *interval = (DemurInterval){NAN, NAN};
+}
+
+/* In steps of outcomes, where something is refused. */
+static void
+release_rows(const DemurMixInput *input, DemurMix *mix) {
+  const DemurSample *s = input->sample;
+  double n_of[2] = {0.0, 0.0}, expected = 0.0;
+  size_t n_accepted = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    n_accepted += input->accepted[i] ? 1 : 0;
+    expected += input->accepted[i] ? s->risks[i] : 0.0;
+    if (s->classes[i] != DEMUR_NO_LABEL)
+      n_of[s->labels[i] > 0.5] += 1.0;
+  }
+  const struct {
+    DemurMixValue value;
+    double change;
+  } counted[] = {{DEMUR_MIX_OE_ACCEPTED, 1.0 / expected},
+                 {DEMUR_MIX_REJECTED_1, 1.0 / n_of[1]},
+                 {DEMUR_MIX_REJECTED_0, 1.0 / n_of[0]}};
+  for (size_t c = 0; n_accepted < s->n && c < G_N_ELEMENTS(counted); c++) {
+    DemurMixRow *row = &mix->rows[counted[c].value];
+    row->present = demur_told_rounded(row->present, counted[c].change);
+    row->mix = demur_told_rounded(row->mix, counted[c].change);
+    row->change = row->mix - row->present;
+    round_interval(&row->present_interval, counted[c].change);
+    round_interval(&row->mix_interval, counted[c].change);
+    round_interval(&row->change_interval, counted[c].change);
   }
 }
 
@@ -638,6 +676,8 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
                n_mix = effective_units(s, work->unit, weights);
   const Ends ends = {work, points, &errors, {n_present, n_mix, n_mix}, buffer};
   fill_rows(mix, &ends);
+  if (input->released)
+    release_rows(input, mix);
   return TRUE;
 }
 

@@ -91,6 +91,9 @@ typedef struct {
   const GPtrArray *wishes;   /* of DemurMixWish, at least one, no column twice */
   guint64 seed;
   size_t n_replicates, min_bin_size;
+  /* For people: what counts the outcomes of the accepted is in steps of DEMUR_SMALL_CELL of them
+   * (evaluation/point-releases.h). */
+  gboolean released;
 } DemurMixInput;
 
 /* Draws sites where there are DEMUR_FEW_SITES of them and no margin is of sites; else patients, of

@@ -90,24 +90,75 @@ demur_plan_risks(const DemurEvaluateInput *input, const guint32 *rows, size_t n_
   return g_steal_pointer(&groups);
 }
 
+static void
+add_tuned(const DemurEvaluateInput *input, size_t selector, size_t method, GArray *plans) {
+  for (size_t t = 0; t < input->n_thresholds[selector]; t++) {
+    const DemurTunedThreshold *tuned = &input->thresholds[selector][t];
+    const DemurPointPlan plan = {.method = method,
+                                 .coverage = tuned->coverage,
+                                 .tuned = tuned->thresholds,
+                                 .threshold = NAN};
+    g_array_append_val(plans, plan);
+  }
+}
+
+/* The share of the scans that a tuned plan keeps, whatever its threshold was tuned for. */
+static double
+kept_by(const DemurPointPlan *plan, const DemurMethod *method, size_t n) {
+  const gssize rank = demur_method_rank_at(method, 0, n, plan->tuned[0]);
+  size_t n_kept = 0;
+  for (size_t i = 0; i < n; i++)
+    n_kept += (gssize)method->ranks[0][i] <= rank ? 1 : 0;
+  return (double)n_kept / (double)MAX(n, 1);
+}
+
+/* For each of the method's plans, from first on, the one that tells what counts outcomes; those that
+ * are lacking are added. */
+static void
+add_told(GArray *plans, guint first, const DemurMethod *method, size_t n,
+         const DemurToldCoverages *told) {
+  const guint n_plans = plans->len;
+  for (guint p = first; p < n_plans; p++) {
+    const DemurPointPlan own = g_array_index(plans, DemurPointPlan, p);
+    const double coverage = own.tuned != NULL
+                                ? demur_told_coverages_nearest(told, kept_by(&own, method, n))
+                            : demur_told_coverages_have(told, own.coverage) ? own.coverage
+                                                                            : (double)NAN;
+    gssize found = -1;
+    for (guint q = first; isfinite(coverage) && found < 0 && q < plans->len; q++) {
+      const DemurPointPlan *other = &g_array_index(plans, DemurPointPlan, q);
+      if (other->tuned == NULL && fabs(other->coverage - coverage) < 1e-9)
+        found = q;
+    }
+    if (isfinite(coverage) && found < 0) {
+      const DemurPointPlan aside = {.method = own.method,
+                                    .coverage = coverage,
+                                    .threshold = NAN,
+                                    .told = plans->len,
+                                    .aside = TRUE};
+      found = plans->len;
+      g_array_append_val(plans, aside);
+    }
+    g_array_index(plans, DemurPointPlan, p).told = found;
+  }
+}
+
 GArray *
 demur_plan_points(const DemurEvaluateInput *input, const DemurRiskGroup *group,
-                  const GPtrArray *methods) {
+                  const GPtrArray *methods, size_t n, const DemurToldCoverages *told) {
   GArray *plans = g_array_new(FALSE, FALSE, sizeof(DemurPointPlan));
   for (guint k = 0; k < methods->len; k++) {
     const DemurMethod *method = methods->pdata[k];
+    const guint first = plans->len;
     for (size_t a = 0; a < DEMUR_N_OPERATING_COVERAGES; a++) {
-      const DemurPointPlan plan = {k, demur_operating_coverages[a], NULL, NAN};
+      const DemurPointPlan plan = {
+          .method = k, .coverage = demur_operating_coverages[a], .threshold = NAN};
       g_array_append_val(plans, plan);
     }
-    if (method->kind != DEMUR_METHOD_SELECTOR || input->n_thresholds == NULL)
-      continue;
-    const size_t selector = group->selectors[k];
-    for (size_t t = 0; t < input->n_thresholds[selector]; t++) {
-      const DemurTunedThreshold *tuned = &input->thresholds[selector][t];
-      const DemurPointPlan plan = {k, tuned->coverage, tuned->thresholds, NAN};
-      g_array_append_val(plans, plan);
-    }
+    if (method->kind == DEMUR_METHOD_SELECTOR && input->n_thresholds != NULL)
+      add_tuned(input, group->selectors[k], k, plans);
+    if (told != NULL)
+      add_told(plans, first, method, n, &told[k]);
   }
   return plans;
 }

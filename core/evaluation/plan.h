@@ -3,6 +3,7 @@
 #pragma once
 
 #include "evaluation/evaluate.h"
+#include "evaluation/point-releases.h"
 
 G_BEGIN_DECLS
 
@@ -32,11 +33,16 @@ typedef struct {
   double coverage;
   const double *tuned; /* [n_models], borrowed; NULL: of this split's own scores */
   double threshold;    /* of model 1 */
+  /* Released: the plan whose set tells what counts outcomes, -1: withheld. An aside is measured for
+   * that alone, and is no point of the result. */
+  gssize told;
+  gboolean aside;
 } DemurPointPlan;
 
 /* Of DemurPointPlan (owned), methods in order: 0.9, 0.7, 0.5 from the split, then those that were
- * tuned. */
+ * tuned, then asides. n: scans of the sample. told [methods->len]: the methods' canonical coverages;
+ * NULL: not released. */
 GArray *demur_plan_points(const DemurEvaluateInput *input, const DemurRiskGroup *group,
-                          const GPtrArray *methods);
+                          const GPtrArray *methods, size_t n, const DemurToldCoverages *told);
 
 G_END_DECLS

@@ -108,7 +108,7 @@ demur_points_measure(const DemurExtraSetup *setup, const DemurMethod *method,
     for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
       at->measures[extra] += share * extras[extra];
     if (m == 0) {
-      at->n_accepted = point.n_selected;
+      at->n_accepted = at->n_counted = point.n_selected;
       at->n_bins = point.n_bins;
       at->realised = (double)point.n_selected / (double)sample->n;
     }

@@ -44,6 +44,14 @@ typedef enum {
   DEMUR_BETTER_NEITHER,
 } DemurBetter;
 
+/* What the digits of a measure, with what else is told of the scans that it is of (how many, in which
+ * bins of risk), say of how many of them have the outcome. */
+typedef enum {
+  DEMUR_TELLS_NOTHING, /* cannot be turned round without each scan's risk */
+  DEMUR_TELLS_COUNT,   /* the number, at once or by a sum over bins of risk */
+  DEMUR_TELLS_PAIRS,   /* a ratio of pairs: the number from all digits, nothing from three */
+} DemurMeasureTells;
+
 typedef struct {
   const char *name, *multi_name;     /* in JSON; for K > 2 */
   const char *symbol, *multi_symbol; /* short, for people: "S-BCE₂" */
@@ -54,7 +62,8 @@ typedef struct {
   /* Whether its average over coverage says something: not where too high at one coverage and too
    * low at another would cancel. */
   gboolean has_auc;
-  gboolean has_interval; /* a bootstrap interval that covers, at an operating point */
+  gboolean has_interval;   /* a bootstrap interval that covers, at an operating point */
+  DemurMeasureTells tells; /* evaluation/point-releases.h goes by it */
 } DemurMeasureRow;
 
 /* The row of a measure (static). */

@@ -88,7 +88,7 @@ draw_line(const DemurCoverageCurve *chart, size_t s, cairo_t *cr, const DemurPal
   gboolean open = FALSE;
   for (size_t i = 0; i < chart->n; i++) {
     if (!isfinite(series->point[i])) {
-      open = FALSE;
+      open &= chart->across;
       continue;
     }
     const double x = demur_plot_x(plot, chart->coverages[i]),

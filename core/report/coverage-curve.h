@@ -28,6 +28,7 @@ typedef struct {
   const char *x_label; /* NULL: "coverage" */
   double x_end;        /* of the axis; 0: 1 */
   gboolean keyed;      /* a key names the lines, however few they are */
+  gboolean across;     /* lines go on across gaps, each value that there is has a mark */
 } DemurCoverageCurve;
 
 /* From this many series on a key above the plot names the lines, else each does so itself. */

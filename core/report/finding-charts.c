@@ -122,6 +122,7 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
                            .marker = f->coverage,
                            .from_zero = measure != DEMUR_MEASURE_ACCURACY,
                            .in_unit = measure != DEMUR_MEASURE_SITE_ERROR, /* a signed root */
+                           .across = demur_measure_row(measure)->tells == DEMUR_TELLS_COUNT,
                            .decimals = measure == DEMUR_MEASURE_BRIER ? 4 : 3};
   return chart;
 }
@@ -145,7 +146,8 @@ demur_chart_decision_curve(const DemurReportFinding *f) {
   const DemurOperatingPoint *points[2];
   const char *labels[2];
   size_t n_points = 0;
-  if (f->evaluation->n_classes == 2 && f->subject_at && f->subject != f->full) {
+  if (f->evaluation->n_classes == 2 && f->subject_at && f->subject != f->full &&
+      f->subject_at->n_counted > 0) {
     labels[n_points] = "accepted";
     points[n_points++] = f->subject_at;
   }

@@ -62,6 +62,46 @@ demur_finding_rate_text(const DemurOperatingPoint *at, size_t label) {
 }
 
 char *
+demur_finding_measure_text(const DemurOperatingPoint *at, DemurMeasure measure, int decimals) {
+  return at->n_counted == 0 && at->n_accepted > 0 &&
+                 demur_measure_row(measure)->tells == DEMUR_TELLS_COUNT
+             ? g_strdup("withheld")
+             : demur_text_decimal(at->measures[measure], decimals);
+}
+
+char *
+demur_finding_counted_note(const DemurReportFinding *f) {
+  const DemurOperatingPoint *tuned = f->tuned ? f->subject_at : NULL;
+  gboolean withheld = FALSE;
+  for (size_t m = 0; m < f->evaluation->n_methods; m++)
+    for (size_t a = 0; a < f->evaluation->methods[m].n_at; a++) {
+      const DemurOperatingPoint *at = &f->evaluation->methods[m].at[a];
+      withheld |= at->n_counted == 0 && at->n_accepted > 0;
+    }
+  const gboolean tuned_by_others = tuned && demur_operating_counts_others(tuned);
+  if (!withheld && !tuned_by_others)
+    return NULL;
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(
+      text,
+      "So that from no two numbers the outcomes of fewer than %d people follow, what counts "
+      "outcomes (refusals by label, Brier, accuracy, O:E, intercepts, net benefit, reliability) is "
+      "told of sets of scans only that differ by %d or more of each label.",
+      DEMUR_SMALL_CELL, DEMUR_SMALL_CELL);
+  if (tuned_by_others) {
+    g_autofree char *n = demur_text_count(tuned->n_counted),
+                    *share = demur_text_percent(demur_operating_counted(tuned), 1);
+    g_string_append_printf(text,
+                           " At the tuned threshold it is of the %s scans with the highest scores "
+                           "(a coverage of %s).",
+                           n, share);
+  }
+  if (withheld)
+    g_string_append(text, " “Withheld”: the scans of that coverage are no such set.");
+  return g_string_free(text, FALSE);
+}
+
+char *
 demur_finding_label(const DemurReportInput *input, size_t label) {
   if (input->cohort.labels && input->cohort.labels[label])
     return g_strdup(input->cohort.labels[label]);
@@ -253,7 +293,7 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   if (only_label(f) < 0 && r[0].withheld && r[1].withheld) {
     g_string_append_printf(text,
                            " How many of each label it refused is withheld: fewer than %d of one "
-                           "were refused, or shown.",
+                           "were refused, or shown, or would be told by another coverage.",
                            DEMUR_SMALL_CELL);
     return;
   }
@@ -270,10 +310,14 @@ append_refusals(const DemurReportFinding *f, GString *text) {
                            only ? yes : no);
     return;
   }
+  g_autofree char *counted = demur_text_percent(demur_operating_counted(f->subject_at), 1),
+                  *where = demur_operating_counts_others(f->subject_at)
+                               ? g_strdup_printf(" (at a coverage of %s)", counted)
+                               : g_strdup("");
   g_string_append_printf(text,
                          " It refused %s of the scans labelled “%s”%s and %s of those "
-                         "labelled “%s”.",
-                         rate1, yes, interval, rate0, no);
+                         "labelled “%s”%s.",
+                         rate1, yes, interval, rate0, no, where);
 }
 
 /* Two methods keep the same share of the scans, so that what is said of both can be compared. */
@@ -471,10 +515,11 @@ add_refusals(const DemurReportFinding *f, Cares *cares) {
   const DemurOperatingPoint *at = f->subject_at;
   if (!at || f->subject == f->full || !(at->realised < 1))
     return;
-  g_autofree char *all = demur_text_percent(1 - at->realised, 1);
+  const double counted = demur_operating_counted(at);
+  g_autofree char *all = demur_text_percent(1 - counted, 1);
   for (size_t l = 0; l < at->n_labels; l++) {
     const DemurRejection *r = &at->rejected_by_label[l];
-    if (!demur_rejection_is_much(r, at->realised))
+    if (!demur_rejection_is_much(r, counted))
       continue;
     g_autofree char *label = demur_finding_label(f->input, l),
                     *rate = r->withheld ? g_strdup("many more") : demur_text_percent(r->rate, 1);

@@ -58,6 +58,13 @@ double demur_finding_rate(const DemurOperatingPoint *at, size_t label);
 /* The same in print (owned): "withheld" where it is (evaluation/evaluation.h). */
 char *demur_finding_rate_text(const DemurOperatingPoint *at, size_t label);
 
+/* A measure in print (owned): "withheld" where it is. */
+char *demur_finding_measure_text(const DemurOperatingPoint *at, DemurMeasure measure, int decimals);
+
+/* What stands once below tables of these points (owned): of which scans what counts outcomes is, where
+ * it is not of those accepted, or that it is withheld, and why; NULL: there is nothing to say. */
+char *demur_finding_counted_note(const DemurReportFinding *finding);
+
 /* A label's name for people (owned): "cancer", or "label 1". */
 char *demur_finding_label(const DemurReportInput *input, size_t label);
 

@@ -47,8 +47,8 @@ add_operating_row(const DemurPages *p, DemurRows *rows, const DemurMethodResult 
                 : g_strdup(error));
   demur_rows_cell(rows, demur_text_decimal(at->noise_floor, 3));
   demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCEINF], 3));
-  demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
-  demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ACCURACY], 3));
+  demur_rows_cell(rows, demur_finding_measure_text(at, DEMUR_MEASURE_BRIER, 4));
+  demur_rows_cell(rows, demur_finding_measure_text(at, DEMUR_MEASURE_ACCURACY, 3));
   if (p->e->n_classes == 2) {
     demur_rows_cell(rows, demur_finding_rate_text(at, 0));
     demur_rows_cell(rows, demur_finding_rate_text(at, 1));

@@ -19,11 +19,20 @@ demur_reliability_end(size_t n_bins, const DemurReliabilityBin *bins) {
   return fmin(1, demur_axis_nice(0, end, 4).high);
 }
 
+static gboolean
+has_histogram(const DemurReliability *chart) {
+  return chart->histogram && chart->n_histogram > 0 && chart->histogram_width > 0;
+}
+
 /* "15 bins of 80 or 81 scans", owned. */
 static char *
 bin_words(const DemurReliability *chart) {
+  size_t n_accepted = 0; /* scans without bins: their outcomes are not told */
+  for (size_t i = 0; has_histogram(chart) && i < chart->n_histogram; i++)
+    n_accepted += chart->histogram[i];
   if (chart->n_bins == 0)
-    return g_strdup(demur_chart_word("no accepted scan"));
+    return g_strdup(n_accepted > 0 ? demur_chart_word("withheld")
+                                   : demur_chart_word("no accepted scan"));
   size_t low = chart->bins[0].n, high = low;
   for (size_t i = 1; i < chart->n_bins; i++) {
     low = MIN(low, chart->bins[i].n);
@@ -41,11 +50,6 @@ bin_words(const DemurReliability *chart) {
 
 /* The strip of the histogram below the plot, of the rectangle's height. */
 #define STRIP 0.14
-
-static gboolean
-has_histogram(const DemurReliability *chart) {
-  return chart->histogram && chart->n_histogram > 0 && chart->histogram_width > 0;
-}
 
 /* How many scans show which risk, hanging from the lower edge of the plot's place. */
 static void

@@ -48,8 +48,31 @@ static const char *const hold_back[] = {"hold_back", NULL};
 static const char *const watches[] = {"watches", NULL};
 static const char *const acceptances[] = {"acceptances", NULL};
 static const char *const withholding[] = {
-    "splits", "characteristics", "sites",      "scanners",          "years",
-    "audits", "groups",          "rejections", "rejected_by_label", NULL};
+    "splits",  "characteristics", "sites",      "scanners",          "years",
+    "audits",  "groups",          "rejections", "rejected_by_label", "sbce2",
+    "sbceinf", "sbce1",           "debiased",   "brier_reliability", NULL};
+/* numbers that are of another set of scans, or rounded, since */
+static const char *const counted[] = {"brier",
+                                      "accuracy",
+                                      "calibration_in_the_large",
+                                      "calibration_intercept",
+                                      "oe_ratio",
+                                      "auroc",
+                                      "spiegelhalter_z",
+                                      "brier_resolution",
+                                      "net_benefit",
+                                      "n_counted",
+                                      "brier_uncertainty",
+                                      "net_benefit_treat_all",
+                                      "reliability",
+                                      "smooth",
+                                      "decision_curve",
+                                      "rejected_by_label",
+                                      "aurc_error",
+                                      "aurc_brier",
+                                      "hold_back",
+                                      "warnings",
+                                      NULL};
 
 static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_BINS] = {"bin_errors", "errors of equal-mass bins", 1, bins},
@@ -78,9 +101,12 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 1,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
-    /* 2: between two ways of grouping too */
-    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 3, withholding,
+    /* 2: between two ways of grouping too; 4: errors of few bins too */
+    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 4, withholding,
                                   .withholds = TRUE},
+    /* 2: of sets of scans that differ by enough of each label */
+    [DEMUR_FAMILY_COUNTED] = {"counted_sets", "the sets of scans whose outcomes are counted", 2,
+                              counted},
 };
 
 const DemurMethodFamilyRow *

@@ -24,7 +24,8 @@ add_rule(DemurPages *p, const DemurHoldBack *hold_back) {
   for (size_t r = 0; r < hold_back->n_rows; r++) {
     const DemurHoldBackRow *row = &hold_back->rows[r];
     demur_rows_cell(&rows, row_title(hold_back, row));
-    demur_rows_cell(&rows, demur_text_count(row->n_shown));
+    demur_rows_cell(&rows, isfinite(row->coverage) ? demur_text_count(row->n_shown)
+                                                   : g_strdup("withheld"));
     demur_rows_cell(&rows, demur_text_percent(row->coverage, 1));
     demur_rows_cell(&rows, demur_text_decimal(row->net_benefit, 4));
     demur_rows_cell(&rows, demur_text_decimal(row->selectivity, 2));
@@ -41,10 +42,13 @@ add_rule(DemurPages *p, const DemurHoldBack *hold_back) {
       p, DEMUR_TEXT_NOTE,
       "Decision threshold %s (%s). Net benefit: of the scans shown, treated from the threshold up. "
       "Selectivity: mean cost of a wrong call among the scans held back, relative to all; 1 is "
-      "holding back by lot. Model 1.",
+      "holding back by lot. Model 1. So that they tell of no few outcomes, those of the intervals are "
+      "rounded to steps of %d outcomes (“–” where that is more than the number), and others are at "
+      "the nearest coverage that may be told.",
       decision,
       hold_back->tuned ? "the one that the current threshold holds back across"
-                       : "that of net benefit; nothing is held back across it now");
+                       : "that of net benefit; nothing is held back across it now",
+      DEMUR_SMALL_CELL);
 }
 
 void

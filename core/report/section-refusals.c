@@ -39,7 +39,8 @@ demur_section_rejections(DemurPages *p) {
       "A method that refuses regardless of the outcome gives each label the share it has in "
       "all scans, and the same rate to every label; below a label the share it has. Upright lines: "
       "95\u00a0%% bootstrap "
-      "intervals. Withheld where fewer than %d scans of a label are refused, or kept.",
+      "intervals. Withheld where fewer than %d scans of a label are refused, or kept, or would be "
+      "told by another coverage.",
       DEMUR_SMALL_CELL);
   if (kept)
     demur_layout_keep_end(p->layout);

@@ -4,6 +4,8 @@
 #include "report/charts.h"
 #include "report/format.h"
 
+#include <math.h>
+
 static DemurLayoutFigure
 curve_figure(const DemurPages *p, DemurMeasure measure, const char *title) {
   return demur_section_figure(
@@ -48,7 +50,7 @@ add_further(DemurPages *p) {
       continue;
     for (size_t c = first; c < G_N_ELEMENTS(columns_of); c++)
       demur_rows_cell(
-          &rows, demur_text_decimal(at->measures[columns_of[c].measure], columns_of[c].decimals));
+          &rows, demur_finding_measure_text(at, columns_of[c].measure, columns_of[c].decimals));
     demur_rows_end(&rows, m == 0);
   }
   DemurLayoutColumn columns[1 + G_N_ELEMENTS(columns_of)] = {{"Method", FALSE, 70, FALSE}};
@@ -65,6 +67,14 @@ add_further(DemurPages *p) {
       n_classes == 2 ? "Intercept: beside the slope above. " : "");
 }
 
+/* A measure with its interval, or "withheld". */
+static char *
+measure_cell(const DemurOperatingPoint *at, DemurMeasure measure) {
+  return isfinite(at->measures[measure])
+             ? demur_section_interval(at->measures[measure], at->intervals[measure], 2)
+             : demur_finding_measure_text(at, measure, 2);
+}
+
 /* Calibration in the large and slope, discrimination and usefulness of what is shown. */
 static void
 add_calibration(DemurPages *p) {
@@ -76,11 +86,9 @@ add_calibration(DemurPages *p) {
     if (!at)
       continue;
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
-    demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
-                                                  at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
+    demur_rows_cell(&rows, measure_cell(at, DEMUR_MEASURE_OE_RATIO));
     if (binary) {
-      demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_INTERCEPT],
-                                                    at->intervals[DEMUR_MEASURE_INTERCEPT], 2));
+      demur_rows_cell(&rows, measure_cell(at, DEMUR_MEASURE_INTERCEPT));
       demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SLOPE],
                                                     at->intervals[DEMUR_MEASURE_SLOPE], 2));
     }
@@ -193,10 +201,12 @@ demur_section_results(DemurPages *p) {
   demur_layout_keep_begin(p->layout);
   demur_layout_figures(p->layout, 158, 2, figures + 2);
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
-  demur_section_text(p, DEMUR_TEXT_NOTE,
-                     "Lines: the split as it is. Bands: ± one sd over %s, around the line. Dotted "
-                     "upright: coverage %s. A gap: undefined there.",
-                     trials, coverage);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "Lines: the split as it is. Bands: ± one sd over %s, around the line. Dotted "
+      "upright: coverage %s. A gap: undefined there. Marks: the sets of scans that Brier "
+      "score and accuracy are told of, without bands.",
+      trials, coverage);
   demur_layout_keep_end(p->layout);
   add_baselines(p, two);
   for (size_t i = 0; i < DEMUR_SECTION_N_COVERAGES; i++) {
@@ -206,6 +216,9 @@ demur_section_results(DemurPages *p) {
   }
   demur_section_text(p, DEMUR_TEXT_NOTE,
                      "Thresholds from this split's own scores, labels unseen; the split as it is.");
+  g_autofree char *counted_note = demur_finding_counted_note(&p->finding);
+  if (counted_note)
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE, counted_note);
   add_calibration(p);
   add_decision(p);
   demur_section_comparisons(p);

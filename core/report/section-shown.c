@@ -12,7 +12,7 @@ demur_section_reliability(DemurPages *p) {
   const DemurReportFinding *f = &p->finding;
   DemurLayoutFigure figures[4];
   const DemurOperatingPoint *points[4] = {NULL};
-  size_t n = 0;
+  size_t n = 0, n_withheld = 0;
   /* Everything shown is coverage 1, whatever coverage it is listed under. */
   if (f->full && f->full->n_at > 0)
     points[n++] = &f->full->at[0];
@@ -20,8 +20,10 @@ demur_section_reliability(DemurPages *p) {
     const DemurOperatingPoint *at =
         f->subject != f->full ? demur_finding_at(f->subject, demur_section_coverages[i], FALSE)
                               : NULL;
-    if (at)
+    if (at && (at->n_reliability > 0 || at->n_accepted == 0)) /* else withheld, as the note says */
       points[n++] = at;
+    else if (at)
+      n_withheld++;
   }
   if (n == 0)
     return;
@@ -56,9 +58,10 @@ demur_section_reliability(DemurPages *p) {
       "its 95\u00a0%% Wilson interval. Line and band: loess with its 95\u00a0%% "
       "interval over patients. On the dashed line the two agree; below, how many scans "
       "show "
-      "which risk. Model 1.",
+      "which risk. Model 1.%s",
       p->e->n_classes > 2 ? "Share of right predictions" : observed,
-      p->e->n_classes > 2 ? "confidence" : "risk shown", p->e->min_bin_size);
+      p->e->n_classes > 2 ? "confidence" : "risk shown", p->e->min_bin_size,
+      n_withheld > 0 ? " Coverages at which outcomes are withheld are left out." : "");
   demur_layout_keep_end(p->layout);
 }
 

@@ -40,7 +40,9 @@ add_key_figures(DemurPages *p) {
   } else {
     g_autofree char *full = demur_text_percent(
         f->full ? f->full->curve[DEMUR_MEASURE_ACCURACY][DEMUR_N_COVERAGES - 1].point : NAN, 1);
-    texts[4] = demur_text_percent(at ? at->measures[DEMUR_MEASURE_ACCURACY] : NAN, 1);
+    texts[4] = at && at->n_counted == 0 && at->n_accepted > 0
+                   ? g_strdup("withheld")
+                   : demur_text_percent(at ? at->measures[DEMUR_MEASURE_ACCURACY] : NAN, 1);
     texts[5] = g_strdup_printf("of what is shown is right, %s of everything", full);
   }
   if (demur_finding_is_confidence(f)) {
@@ -155,6 +157,9 @@ demur_section_summary(DemurPages *p) {
       : f->subject->recalibrated ? "recalibrated risks, raw where said"
                                  : "raw risks, recalibrated where said",
       f->tuned ? "; the first row is of the tuned threshold" : "");
+  g_autofree char *counted_note = demur_finding_counted_note(f);
+  if (counted_note)
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE, counted_note);
   demur_layout_contents(p->layout);
   demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
 }

@@ -287,6 +287,7 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   input.split = options->split != NULL ? options->split : DEMUR_SPLIT_TEST;
   input.seed = task->seed;
   input.in_sample = options->in_sample;
+  input.released = TRUE;
   e->n_bootstrap = input.n_bootstrap;
   e->allow_in_sample = options->in_sample;
 

@@ -198,6 +198,7 @@ demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError 
                                .sample = sample,
                                .accepted = accepted,
                                .wishes = wishes,
+                               .released = TRUE,
                                .seed = task->seed,
                                .n_replicates = params->n_replicates > 0 ? params->n_replicates
                                                                         : usual.n_bootstrap,

@@ -99,7 +99,13 @@ mix_of(const World *w, const guint32 *times, const char *wish_text, size_t n_rep
   g_autoptr(GPtrArray) wishes =
       g_ptr_array_new_with_free_func((GDestroyNotify)(gpointer)demur_mix_wish_free);
   g_ptr_array_add(wishes, demur_mix_wish_parse(wish_text, NULL));
-  const DemurMixInput input = {cohort, sample, accepted, wishes, 1, n_replicates, 25};
+  const DemurMixInput input = {.cohort = cohort,
+                               .sample = sample,
+                               .accepted = accepted,
+                               .wishes = wishes,
+                               .seed = 1,
+                               .n_replicates = n_replicates,
+                               .min_bin_size = 25};
   DemurMix *mix = demur_mix_new(&input, NULL, NULL, NULL);
   demur_sample_free(sample);
   return mix;

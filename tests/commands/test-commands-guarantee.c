@@ -375,6 +375,16 @@ row_of(JsonObject *hold_back, const char *method) {
   return row;
 }
 
+/* A number that one outcome changes by `change`: in steps of ten outcomes, or withheld where ten would
+ * change it by more than it is. */
+static void
+check_in_steps(JsonObject *row, const char *member, double value, double change) {
+  if (is_null_at(row, member))
+    g_assert_cmpfloat(25.0 * change, >, fabs(value));
+  else
+    g_assert_cmpfloat(fabs(number_at(row, member) - value), <=, 12.5 * change);
+}
+
 /* The rule is the one that assess goes by: shown are the scans whose interval does not hold the
  * threshold; net benefit and selectivity are worked out here from what assess tells. */
 static void
@@ -404,10 +414,12 @@ check_rule(const Sandbox *sandbox, JsonObject *hold_back, double decision) {
   g_assert_cmpfloat(n_shown, <, n);
   g_assert_cmpfloat(number_at(rule, "n_shown"), ==, n_shown);
   demur_assert_close(number_at(rule, "coverage"), n_shown / n, 1e-12, 0);
-  demur_assert_close(number_at(rule, "net_benefit"), benefit / n_shown, 1e-9, 1e-12);
-  demur_assert_close(number_at(rule, "selectivity"),
-                     cost[0] / (n - n_shown) / ((cost[0] + cost[1]) / n), 1e-9, 0);
-  g_assert_cmpfloat(number_at(row_of(hold_back, "selector:s"), "coverage"), >=, n_shown / n);
+  const double all = (cost[0] + cost[1]) / n;
+  check_in_steps(rule, "net_benefit", benefit / n_shown, 1.0 / n_shown);
+  check_in_steps(rule, "selectivity", cost[0] / (n - n_shown) / all, 1.0 / ((n - n_shown) * all));
+  JsonObject *beside = row_of(hold_back, "selector:s"); /* at a coverage near it, or not told */
+  if (!is_null_at(beside, "coverage"))
+    g_assert_cmpfloat(fabs(number_at(beside, "coverage") - n_shown / n), <, 0.1);
   g_assert_true(is_null_at(row_of(hold_back, "full"), "selectivity"));
 }
 

@@ -426,7 +426,7 @@ test_methods_defined_anew_are_told_once(Fixture *fixture, gconstpointer data) {
       {"\"calibration_fits\": 1", "\"oe_ratio\": ", FALSE, NULL},
       {"\"calibration_fits\": 3", "\"calibration_slope\": ", FALSE, NULL},
       {NULL, "\"calibration_intercept\": ", FALSE, NULL},
-      {NULL, "\"brier\": ", FALSE, "brier"},
+      {NULL, "\"ici\": ", FALSE, "ici"},
       {"\"calibration_fits\": 1", "\"brier\": ", FALSE, "brier"},
       {"\"calibration_fits\": 2", "\"oe_ratio\": ", FALSE, "oe_ratio"},
       {"\"calibration_fits\": 1", "\"oe_ratio\": ", TRUE, "oe_ratio"},

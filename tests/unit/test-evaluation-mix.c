@@ -75,8 +75,13 @@ mix_of(const Drawn *drawn, size_t n_replicates, GError **error, ...) {
     g_ptr_array_add(wishes, wish);
   }
   va_end(list);
-  const DemurMixInput input = {
-      drawn->cohort, drawn->sample, drawn->accepted, wishes, 1, n_replicates, 25};
+  const DemurMixInput input = {.cohort = drawn->cohort,
+                               .sample = drawn->sample,
+                               .accepted = drawn->accepted,
+                               .wishes = wishes,
+                               .seed = 1,
+                               .n_replicates = n_replicates,
+                               .min_bin_size = 25};
   return demur_mix_new(&input, NULL, NULL, error);
 }
 

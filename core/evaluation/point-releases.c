@@ -1,0 +1,295 @@
+#include "evaluation/point-releases.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "metrics/coverage.h"
+
+static const double canonical[] = {0.9,  0.7, 0.5,  0.95, 0.85, 0.8, 0.75, 0.65, 0.6, 0.55,
+                                   0.45, 0.4, 0.35, 0.3,  0.25, 0.2, 0.15, 0.1,  0.05};
+G_STATIC_ASSERT(G_N_ELEMENTS(canonical) <= DEMUR_N_TOLD_COVERAGES);
+
+#define PAIRS_STEP 1e-3
+
+/* --- which sets --- */
+
+/* kept [n_classes]: scans of each label whose rank is at most max_rank; ranks NULL: all. places [n]:
+ * which entries; NULL: the first n. */
+static void
+count_kept(const DemurSample *sample, const guint32 *ranks, gssize max_rank, const guint32 *places,
+           size_t n, size_t *kept) {
+  memset(kept, 0, sample->n_classes * sizeof *kept);
+  for (size_t i = 0; i < n; i++) {
+    const size_t place = places != NULL ? places[i] : i;
+    if (sample->classes[place] != DEMUR_NO_LABEL &&
+        (ranks == NULL || (gssize)ranks[place] <= max_rank))
+      kept[sample->classes[place]]++;
+  }
+}
+
+/* Whether two sets, one within the other, differ by enough of every label that there is. */
+static gboolean
+far_apart(const size_t *a, const size_t *b, const size_t *all, size_t n_classes) {
+  for (size_t l = 0; l < n_classes; l++)
+    if (all[l] > 0 && MAX(a[l], b[l]) - MIN(a[l], b[l]) < DEMUR_SMALL_CELL)
+      return FALSE;
+  return TRUE;
+}
+
+/* Takes candidates in their order. kept_of [n_candidates][n_models][K], all [K] of the same entries;
+ * equal sets of a whole sample tell nothing new. */
+static DemurToldCoverages
+take(const size_t *all, size_t K, size_t n_models, const double *candidates, size_t n_candidates,
+     const size_t *kept_of, gboolean of_part) {
+  g_autofree size_t *none = g_new0(size_t, K);
+  const size_t *taken[DEMUR_N_TOLD_COVERAGES];
+  DemurToldCoverages told = {0};
+  for (size_t c = 0; c < n_candidates; c++) {
+    const size_t *kept = kept_of + c * n_models * K;
+    gboolean may = TRUE;
+    for (size_t m = 0; may && m < n_models; m++) {
+      const size_t *own = kept + m * K;
+      if (!of_part && memcmp(own, all, K * sizeof *own) == 0)
+        continue;
+      may = far_apart(own, none, all, K) && far_apart(own, all, all, K);
+      for (size_t t = 0; may && t < told.n; t++) {
+        const size_t *other = taken[t] + m * K;
+        may =
+            (!of_part && memcmp(own, other, K * sizeof *own) == 0) || far_apart(own, other, all, K);
+      }
+    }
+    if (!may)
+      continue;
+    taken[told.n] = kept;
+    told.coverages[told.n++] = candidates[c];
+  }
+  return told;
+}
+
+static DemurToldCoverages
+find(const DemurSample *sample, const DemurMethod *method, const double *candidates,
+     size_t n_candidates, const guint32 *places, size_t n, size_t *kept_of_first) {
+  const size_t K = sample->n_classes, n_models = method->n_models;
+  g_autofree size_t *kept = g_new(size_t, n_candidates * n_models * K + 1);
+  g_autofree size_t *all = g_new(size_t, K);
+  count_kept(sample, NULL, 0, places, n, all);
+  for (size_t c = 0; c < n_candidates; c++)
+    for (size_t m = 0; m < n_models; m++) {
+      gssize rank;
+      size_t *own = kept + (c * n_models + m) * K;
+      demur_method_threshold(method, m, sample->n, candidates[c], &rank);
+      count_kept(sample, method->ranks[m], rank, places, n, own);
+      if (m == 0 && kept_of_first != NULL)
+        memcpy(kept_of_first + c * K, own, K * sizeof *own);
+    }
+  return take(all, K, n_models, candidates, n_candidates, kept, places != NULL);
+}
+
+DemurToldCoverages
+demur_told_coverages(const DemurSample *sample, const DemurMethod *method) {
+  return find(sample, method, canonical, G_N_ELEMENTS(canonical), NULL, sample->n, NULL);
+}
+
+DemurToldCoverages
+demur_told_coverages_of_part(const DemurSample *sample, const DemurMethod *method,
+                             const DemurToldCoverages *whole, const guint32 *places, size_t n,
+                             size_t *kept) {
+  return find(sample, method, whole->coverages, whole->n, places, n, kept);
+}
+
+gboolean
+demur_told_coverages_have(const DemurToldCoverages *told, double coverage) {
+  for (size_t t = 0; t < told->n; t++)
+    if (fabs(told->coverages[t] - coverage) < 1e-9)
+      return TRUE;
+  return coverage >= 1.0;
+}
+
+double
+demur_told_coverages_nearest(const DemurToldCoverages *told, double coverage) {
+  double nearest = NAN, least = DEMUR_TOLD_NEAR;
+  for (size_t t = 0; t < told->n; t++)
+    if (fabs(told->coverages[t] - coverage) < least) {
+      least = fabs(told->coverages[t] - coverage);
+      nearest = told->coverages[t];
+    }
+  return nearest;
+}
+
+/* --- numbers --- */
+
+/* Steps below 1 are parts of a whole, so that the number is the one nearest to its decimals. */
+static double
+in_steps(double value, double step) {
+  return step < 1.0 ? round(value / step) / round(1.0 / step) : round(value / step) * step;
+}
+
+double
+demur_told_rounded(double value, double change) {
+  static const double steps[] = {1.0, 2.0, 5.0, 10.0};
+  const double least = DEMUR_SMALL_CELL * change;
+  if (!isfinite(value) || !(least > 0.0))
+    return value;
+  const double power = pow(10.0, floor(log10(least)));
+  double step = steps[G_N_ELEMENTS(steps) - 1] * power;
+  for (size_t s = G_N_ELEMENTS(steps); s-- > 0;)
+    if (steps[s] * power >= least * (1.0 - 1e-9))
+      step = steps[s] * power;
+  return step <= fabs(value) ? in_steps(value, step) : (double)NAN;
+}
+
+/* Few bins are few differences of observed and expected, and the mean, root mean square and largest of
+ * them as many equations: with the bins' risks known by a histogram the counts follow. */
+#define FEW_BINS 3
+
+static gboolean
+tells_by_bins(const DemurMeasureRow *row, size_t n_bins) {
+  return row->binned && n_bins <= FEW_BINS;
+}
+
+static void
+withhold_point(DemurOperatingPoint *at) {
+  const DemurInterval none = {NAN, NAN};
+  at->n_counted = 0;
+  for (DemurMeasure m = 0; m < DEMUR_N_MEASURES; m++)
+    if (demur_measure_row(m)->tells == DEMUR_TELLS_COUNT) {
+      at->measures[m] = NAN;
+      at->intervals[m] = none;
+    }
+  for (size_t t = 0; t < DEMUR_N_DECISIONS; t++)
+    at->decision[t].model = at->decision[t].all = NAN;
+  for (size_t l = 0; l < at->n_labels; l++) {
+    DemurRejection *r = &at->rejected_by_label[l];
+    r->withheld = TRUE;
+    r->rate = r->rate_low = r->rate_high = r->share_of_rejected = NAN;
+  }
+  at->n_reliability = at->n_smooth = 0;
+}
+
+/* What counts, from another set. */
+static void
+take_over(DemurOperatingPoint *at, const DemurOperatingPoint *told) {
+  at->n_counted = told->n_accepted;
+  for (DemurMeasure m = 0; m < DEMUR_N_MEASURES; m++)
+    if (demur_measure_row(m)->tells == DEMUR_TELLS_COUNT) {
+      at->measures[m] = told->measures[m];
+      at->intervals[m] = told->intervals[m];
+    }
+  memcpy(at->decision, told->decision, sizeof at->decision);
+  for (size_t l = 0; l < at->n_labels; l++)
+    at->rejected_by_label[l] = told->rejected_by_label[l];
+  at->n_reliability = told->n_reliability;
+  memcpy(at->reliability, told->reliability, sizeof at->reliability);
+  at->n_smooth = told->n_smooth;
+  memcpy(at->smooth, told->smooth, sizeof at->smooth);
+}
+
+void
+demur_point_release(DemurOperatingPoint *at, const DemurOperatingPoint *told) {
+  const DemurInterval none = {NAN, NAN};
+  at->n_counted = at->n_accepted;
+  if (told == at)
+    return;
+  const gboolean same = told != NULL && told->n_accepted == at->n_accepted;
+  for (DemurMeasure m = 0; !same && m < DEMUR_N_MEASURES; m++) {
+    const DemurMeasureRow *row = demur_measure_row(m);
+    if (row->tells == DEMUR_TELLS_PAIRS) {
+      at->measures[m] = in_steps(at->measures[m], PAIRS_STEP);
+      at->intervals[m].low = in_steps(at->intervals[m].low, PAIRS_STEP);
+      at->intervals[m].high = in_steps(at->intervals[m].high, PAIRS_STEP);
+    }
+    if (tells_by_bins(row, at->n_bins))
+      at->measures[m] = NAN;
+  }
+  if (!same && at->n_bins <= FEW_BINS) {
+    at->debiased = NAN;
+    at->debiased_interval = none;
+  }
+  if (told == NULL)
+    withhold_point(at);
+  else
+    take_over(at, told);
+}
+
+/* --- curves --- */
+
+static void
+withhold_curve_point(DemurCurvePoint *point) {
+  point->withheld = TRUE;
+  point->point = point->mean = point->sd = point->debiased = NAN;
+}
+
+/* Brier score and accuracy of the canonical sets, each at the coverage of the fine curve next to its
+ * own. */
+static void
+fill_fine(const DemurSample *sample, const DemurMethod *method, const DemurToldCoverages *told,
+          size_t min_bin_size, DemurMeasure measure, DemurCurvePoint *curve) {
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
+  for (size_t c = 0; c + 1 < DEMUR_N_COVERAGES; c++)
+    withhold_curve_point(&curve[c]);
+  for (size_t t = 0; t < told->n; t++) {
+    size_t place = 0;
+    for (size_t c = 1; c + 1 < DEMUR_N_COVERAGES; c++)
+      if (fabs(curve[c].coverage - told->coverages[t]) <
+          fabs(curve[place].coverage - told->coverages[t]))
+        place = c;
+    double value = 0.0, realised = 0.0;
+    for (size_t m = 0; m < method->n_models; m++) {
+      DemurSelectivePoint point;
+      gssize rank;
+      const DemurSelectiveSample selective =
+          demur_method_selective(sample, method, m, demur_sample_as_is(sample));
+      demur_method_threshold(method, m, sample->n, told->coverages[t], &rank);
+      demur_selective_at_rank(&selective, rank, min_bin_size, scratch, &point);
+      value += (measure == DEMUR_MEASURE_BRIER ? point.brier : point.accuracy) /
+               (double)method->n_models;
+      realised += (double)point.n_selected / (double)sample->n / (double)method->n_models;
+    }
+    curve[place].withheld = FALSE;
+    curve[place].point = value;
+    curve[place].realised = realised;
+  }
+}
+
+static void
+release_pairs(DemurCurvePoint *point) {
+  point->point = in_steps(point->point, PAIRS_STEP);
+  point->mean = in_steps(point->mean, PAIRS_STEP);
+  point->sd = in_steps(point->sd, PAIRS_STEP);
+}
+
+static void
+round_estimate(DemurEstimate *estimate, double change) {
+  estimate->point = demur_told_rounded(estimate->point, change);
+  estimate->mean = demur_told_rounded(estimate->mean, change);
+  estimate->sd = demur_told_rounded(estimate->sd, change);
+}
+
+void
+demur_curves_release(const DemurSample *sample, const DemurMethod *method,
+                     const DemurToldCoverages *told, size_t min_bin_size,
+                     DemurMethodResult *result) {
+  const double n = (double)MAX(sample->n, 1);
+  if (method->n_ranks[0] <= 1) /* everything is kept at every coverage */
+    return;
+  for (DemurMeasure m = 0; m < DEMUR_N_MEASURES; m++) {
+    const DemurMeasureRow *row = demur_measure_row(m);
+    const size_t n_points = demur_measure_n_coverages(m);
+    DemurCurvePoint *curve = result->curve[m];
+    if (row->tells == DEMUR_TELLS_COUNT && m < DEMUR_N_FINE_MEASURES)
+      fill_fine(sample, method, told, min_bin_size, m, curve);
+    for (size_t c = 0; c < n_points; c++) {
+      if (demur_told_coverages_have(told, curve[c].coverage))
+        continue;
+      if (row->tells == DEMUR_TELLS_PAIRS)
+        release_pairs(&curve[c]);
+      else if ((row->tells == DEMUR_TELLS_COUNT && m >= DEMUR_N_FINE_MEASURES) ||
+               tells_by_bins(row, (size_t)lround(curve[c].realised * n) / MAX(min_bin_size, 1)))
+        withhold_curve_point(&curve[c]);
+    }
+    if (row->tells != DEMUR_TELLS_NOTHING)
+      round_estimate(&result->auc[m], 1.0 / (n * (double)n_points));
+  }
+  round_estimate(&result->aurc_error, 1.0 / (n * DEMUR_N_COVERAGES));
+  round_estimate(&result->aurc_brier, 1.0 / (n * DEMUR_N_COVERAGES));
+}
