@@ -40,9 +40,11 @@ typedef enum {
   DEMUR_OUTDATED_UNBOUND = 1 << 9,   /* of an older program: bound by names only */
   DEMUR_OUTDATED_MODEL = 1 << 10,    /* its cohort now holds scores of another model than its
                                       * selector reads */
+  DEMUR_OUTDATED_MAKING =
+      1 << 11, /* what is recorded of its site, or of how it was made, changed */
 } DemurOutdated;
 
-#define DEMUR_N_OUTDATED 11
+#define DEMUR_N_OUTDATED 12
 
 typedef enum {
   DEMUR_VERDICT_CURRENT,

@@ -17,6 +17,8 @@ typedef struct {
 
 typedef struct {
   char *images, *person;
+  char making[17]; /* hash of its site and of what a selector may read, or a reason tell, of how it
+                      was made */
   gboolean accepted, conflict;
   gboolean looked; /* places is set */
   DemurPlaces places;
@@ -116,6 +118,32 @@ take_audit(DemurBindings *b, sqlite3_stmt *row) {
       demur_store_text(row, 2));
 }
 
+#define MAKING                                                                                     \
+  "site, manufacturer, model_name, kernel, contrast, thickness_mm, spacing_mm, kvp, fov_mm,"       \
+  " tube_current_ma"
+#define N_MAKING 10
+
+/* FNV-1a (64 bits) of columns as they are stored, each with its type and length. A hundred thousand
+ * series are listed at once: texts or digests of them all would be seen there. */
+static guint64
+hash_of(sqlite3_stmt *row, int first, int n) {
+  guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
+  for (int c = first; c < first + n; c++) {
+    const int type = sqlite3_column_type(row, c);
+    const double number = type == SQLITE_FLOAT ? sqlite3_column_double(row, c) : 0.0;
+    const guint8 *bytes = type == SQLITE_TEXT    ? sqlite3_column_text(row, c)
+                          : type == SQLITE_FLOAT ? (const guint8 *)&number
+                                                 : NULL;
+    const int length = type == SQLITE_TEXT    ? sqlite3_column_bytes(row, c)
+                       : type == SQLITE_FLOAT ? (int)sizeof number
+                                              : 0;
+    hash = (hash ^ (guint64)(type + 8 * length)) * G_GUINT64_CONSTANT(0x100000001b3);
+    for (int i = 0; i < length; i++)
+      hash = (hash ^ bytes[i]) * G_GUINT64_CONSTANT(0x100000001b3);
+  }
+  return hash;
+}
+
 static void
 take_series(DemurBindings *b, sqlite3_stmt *row) {
   Series *series = g_new0(Series, 1);
@@ -123,6 +151,8 @@ take_series(DemurBindings *b, sqlite3_stmt *row) {
   series->person = demur_store_text(row, 2);
   series->accepted = sqlite3_column_int(row, 3) != 0;
   series->conflict = sqlite3_column_type(row, 4) != SQLITE_NULL;
+  g_snprintf(series->making, sizeof series->making, "%016" G_GINT64_MODIFIER "x",
+             hash_of(row, 5, N_MAKING));
   g_hash_table_insert(b->series, demur_store_text(row, 0), series);
 }
 
@@ -203,10 +233,10 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
                  workspace,
                  "SELECT digest || ' ' || id || ' ' || created, model FROM cohort WHERE name = ?",
                  cohort, take_cohort, b, error)
-           : each_row(
-                 workspace,
-                 "SELECT scan_id, images_digest, person_digest, accepted, conflict FROM series",
-                 NULL, take_series, b, error) &&
+           : each_row(workspace,
+                      "SELECT scan_id, images_digest, person_digest, accepted, conflict, " MAKING
+                      " FROM series",
+                      NULL, take_series, b, error) &&
                  each_row(workspace,
                           "SELECT scan_id, model, coalesce(digest, 'id ' || id) FROM score", NULL,
                           take_score, b, error));
@@ -264,6 +294,7 @@ demur_bindings_bind(const DemurBindings *b, const DemurVerdictBatch *batch,
     return;
   record->images_digest = (char *)images_now(b, record->scan_id, series);
   record->person_digest = series->person;
+  record->making = (char *)series->making;
   record->chosen = series->accepted;
   record->score_digest = (char *)find_pair(b->scores, record->scan_id, batch->model);
 }
@@ -304,6 +335,8 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
   if (g_strcmp0(record->images_digest, IMAGES_CHANGED) != 0)
     why |= differs(record->images_digest, series->images, DEMUR_OUTDATED_IMAGES);
   why |= differs(record->person_digest, series->person, DEMUR_OUTDATED_PERSON);
+  if (record->making != NULL)
+    why |= differs(record->making, series->making, DEMUR_OUTDATED_MAKING);
   why |= series->conflict ? (guint)DEMUR_OUTDATED_CONFLICT : 0;
   why |= series->accepted != record->chosen ? (guint)DEMUR_OUTDATED_CHOICE : 0;
   /* What is not assessed needs no score. */

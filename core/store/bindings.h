@@ -2,7 +2,8 @@
  * and when it is read, to say whether it still holds. The state of a verdict is derived from this,
  * and is nowhere kept.
  *
- *     verdict -> person, images (of the series), score, selector, threshold in use, site audit;
+ *     verdict -> person, images (of the series), its site and making, score, selector, threshold in
+ *     use, site audit;
  *     of a cohort's row: the cohort in place of series and score.
  *
  * Images are what the workspace knows of the series, and what lies at their stored places: a slice

@@ -570,11 +570,15 @@ static const char migration_22[] =
  * before stay without, and their selectors by themselves. */
 static const char migration_23[] = "ALTER TABLE selector ADD COLUMN family TEXT CHECK (family <> '');";
 
+/* A hash of what was recorded of a series' site and of how it was made when its verdict was given (store/bindings.c);
+ * NULL of a cohort's scan, and in verdicts of before. */
+static const char migration_24[] = "ALTER TABLE verdict ADD COLUMN making TEXT;";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
     migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
-    migration_19, migration_20, migration_21, migration_22, migration_23};
+    migration_19, migration_20, migration_21, migration_22, migration_23, migration_24};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

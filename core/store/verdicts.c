@@ -15,7 +15,7 @@
 #define STANDS(batch) batch ".id NOT IN (SELECT batch_id FROM verdict_undo)"
 
 /* The columns of both tables, in one place: what is freed, written, read and digested. */
-typedef enum { TEXT, NUMBER, BOUND, FLAG, WORD, INTEGER } ColumnKind;
+typedef enum { TEXT, ADDED_TEXT, NUMBER, BOUND, FLAG, WORD, INTEGER } ColumnKind;
 
 typedef struct {
   const char *name;
@@ -36,7 +36,7 @@ static const Column of_verdict[] = {
     COLUMN(person_digest, TEXT, TRUE), COLUMN(score_digest, TEXT, TRUE),
     COLUMN(audit_digest, TEXT, TRUE),  COLUMN(chosen, FLAG, TRUE),
     COLUMN(event, INTEGER, TRUE),      COLUMN(digest, TEXT, FALSE),
-    COLUMN(distance, BOUND, TRUE),
+    COLUMN(distance, BOUND, TRUE),     COLUMN(making, ADDED_TEXT, TRUE),
 };
 static const Column of_batch[] = {
     COLUMN(selector, TEXT, TRUE),       COLUMN(selector_digest, TEXT, TRUE),
@@ -54,7 +54,7 @@ static const Column of_batch[] = {
 static void
 free_texts(DemurVerdictRecord *record, const Column *columns, size_t n) {
   for (size_t c = 0; c < n; c++)
-    if (columns[c].kind == TEXT)
+    if (columns[c].kind == TEXT || columns[c].kind == ADDED_TEXT)
       g_free(MEMBER(char *, record, &columns[c]));
 }
 
@@ -80,6 +80,11 @@ digest_columns(const DemurVerdictRecord *record, const Column *columns, size_t n
       continue;
     double number = 0.0;
     switch (columns[c].kind) {
+    case ADDED_TEXT: /* not in digests of verdicts of before */
+      if (MEMBER(char *, record, &columns[c]) == NULL)
+        continue;
+      g_ptr_array_add(texts, MEMBER(char *, record, &columns[c]));
+      continue;
     case TEXT:
       g_ptr_array_add(texts, MEMBER(char *, record, &columns[c]));
       continue;
@@ -123,6 +128,7 @@ bind_columns(sqlite3_stmt *statement, int first, const DemurVerdictRecord *recor
     const int at = first + (int)c;
     switch (columns[c].kind) {
     case TEXT:
+    case ADDED_TEXT:
       demur_store_bind_text(statement, at, MEMBER(char *, record, &columns[c]));
       break;
     case WORD:
@@ -160,6 +166,7 @@ read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, con
     const int at = first + (int)c;
     switch (columns[c].kind) {
     case TEXT:
+    case ADDED_TEXT:
       MEMBER(char *, record, &columns[c]) =
           borrow ? (char *)sqlite3_column_text(statement, at) : demur_store_text(statement, at);
       break;
@@ -262,12 +269,11 @@ complete(const DemurVerdictBatch *batch, const DemurVerdictRecord *record, gint6
   DemurVerdictRecord whole = record_of_batch(batch);
   for (size_t c = 0; c < N_VERDICT; c++) {
     const Column *column = &of_verdict[c];
-    const gsize size = column->kind == TEXT      ? sizeof(char *)
-                       : column->kind == NUMBER  ? sizeof(double)
-                       : column->kind == BOUND   ? sizeof(double)
-                       : column->kind == FLAG    ? sizeof(gboolean)
-                       : column->kind == INTEGER ? sizeof(gint64)
-                                                 : sizeof(DemurVerdict);
+    static const gsize sizes[] = {
+        [TEXT] = sizeof(char *),   [ADDED_TEXT] = sizeof(char *), [NUMBER] = sizeof(double),
+        [BOUND] = sizeof(double),  [FLAG] = sizeof(gboolean),     [WORD] = sizeof(DemurVerdict),
+        [INTEGER] = sizeof(gint64)};
+    const gsize size = sizes[column->kind];
     memcpy(G_STRUCT_MEMBER_P(&whole, column->offset), G_STRUCT_MEMBER_P(record, column->offset),
            size);
   }

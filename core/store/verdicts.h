@@ -39,6 +39,7 @@ typedef struct {
   DemurOutdated outdated; /* as things are now: set when loaded */
   char *site;             /* NULL: not known */
   /* What it rests on: demur_bindings_bind. NULL: nothing of that kind. */
+  char *making; /* of its site, scanner and the like; NULL: of a program of before */
   char *images_digest, *person_digest, *score_digest, *audit_digest;
   gboolean chosen; /* its series was the one to be assessed */
   char *digest;    /* of all of this; NULL: of an older program; set when saved */

@@ -30,6 +30,7 @@ static const char *const causes[DEMUR_N_OUTDATED] = {
     N_("the cohort was replaced or removed"),
     N_("it was given by an older program and is bound by name only"),
     N_("the cohort's scores are kept under another model's name than the selector reads"),
+    N_("what is recorded of its site or of how it was made changed"),
 };
 
 static const char *const places[] = {

@@ -219,6 +219,27 @@ test_each_arrow_ends_a_verdict(void) {
   assert_state(sandbox, UID, "out_of_date", "score");
   assess(sandbox);
   assert_state(sandbox, UID, "current", NULL);
+  /* The same images of another hospital (audits are of sites), or by another kernel. */
+  static const struct {
+    const char *institution, *kernel;
+  } headers[] = {{"Elsewhere", NULL}, {"Elsewhere", "B80f"}, {NULL, NULL}};
+  g_autofree char *folder = sandbox_path(sandbox, "a");
+  for (size_t h = 0; h < G_N_ELEMENTS(headers); h++) {
+    for (int k = 0; k < N; k++) {
+      FixtureImage image = fixture_image(k + 1, 2.5 * k);
+      g_autofree char *file = g_strdup_printf("%03d.dcm", k);
+      image.patient_id = "P1";
+      image.patient_name = "One^Person";
+      image.institution = headers[h].institution;
+      image.kernel = headers[h].kernel != NULL ? headers[h].kernel : image.kernel;
+      fixture_save(&image, folder, file);
+    }
+    import(sandbox, "a");
+    assert_state(sandbox, UID, "out_of_date", "site or of how it was made");
+    assess(sandbox);
+    import(sandbox, "a");
+    assert_state(sandbox, UID, "current", NULL);
+  }
   g_autoptr(Run) tune =
       run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.7", NULL);
   assert_state(sandbox, UID, "out_of_date", "threshold");

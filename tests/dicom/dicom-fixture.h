@@ -118,6 +118,7 @@ typedef struct {
   guint16 value;                                     /* of every pixel */
   const char *issuer, *birth_date, *sex, *study_uid; /* NULL: none, study 1.2.3 */
   guint images_in_acquisition;                       /* 0: it does not say */
+  const char *institution;                           /* NULL: none */
 } FixtureImage;
 
 static inline FixtureImage
@@ -153,6 +154,8 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), DEMUR_VR_UI, uid);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), DEMUR_VR_CS, "CT");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), DEMUR_VR_LO, "SIEMENS");
+  if (image->institution != NULL)
+    demur_writer_text(w, DEMUR_TAG(0x0008, 0x0080), DEMUR_VR_LO, image->institution);
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), DEMUR_VR_PN, image->patient_name);
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), DEMUR_VR_LO, image->patient_id);
   if (image->issuer != NULL)
