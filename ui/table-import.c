@@ -127,9 +127,9 @@ import_scores(DemurTask *task, const DemurTableImport *import, GError **error) {
   GString *text = g_string_new(NULL);
   g_string_printf(text,
                   ngettext_("Scores of model %s: %u series got theirs, %u row is of no series "
-                            "here, not clear are %u, of another patient %u.",
+                            "here, not clear are %u, of another patient or series %u.",
                             "Scores of model %s: %u series got theirs, %u rows are of no series "
-                            "here, not clear are %u, of another patient %u.",
+                            "here, not clear are %u, of another patient or series %u.",
                             imported->unmatched->len),
                   import->model, imported->scan_ids->len, imported->unmatched->len,
                   imported->ambiguous->len, imported->mismatched->len);

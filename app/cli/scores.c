@@ -43,7 +43,7 @@ print_outcome(DemurContext *context, const char *model, const DemurScoresImporte
   }
   g_print(
       "Scores of model '%s': %u matched (%zu new, %zu replaced, %zu the same), %u unmatched, %u "
-      "ambiguous, %u with another patient\n",
+      "ambiguous, %u of another patient or series\n",
       model, imported->scan_ids->len, imported->n_new, imported->n_replaced, imported->n_same,
       imported->unmatched->len, imported->ambiguous->len, imported->mismatched->len);
   for (guint i = 0; i < imported->unmatched->len; i++)

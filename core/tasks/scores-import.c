@@ -156,10 +156,11 @@ likeness_trace(const char *a, const char *b) {
              : "the series has it in another spelling (case, blanks or accents)";
 }
 
-/* Pairs one record with a volume by its key, or says why not. Takes the record. */
+/* Pairs one record with a volume by its key, or says why not: says is all that was said of whom it is
+ * of. Takes the record. */
 static gboolean
 match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, const char *key,
-      gboolean by_scan_id, GError **error) {
+      gboolean by_scan_id, const DemurNamedScore *says, GError **error) {
   g_autoptr(DemurScoreRecord) owned = record;
   g_auto(GStrv) scan_ids = NULL;
   if (!by_scan_id) {
@@ -191,6 +192,18 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
       g_ptr_array_add(matching->to->mangled, g_strdup_printf("%s %s", key, trace));
     return TRUE;
   }
+  if (!demur_named_score_is_of(says, series->scan_id, series->series_uid)) {
+    g_ptr_array_add(
+        matching->to->mismatched,
+        g_strdup_printf("%s: the score says that it is of another series ('%s'); it was "
+                        "not paired",
+                        key,
+                        by_scan_id && says->series_uid != NULL ? says->series_uid
+                        : says->scan_id != NULL                ? says->scan_id
+                        : says->series_uid != NULL             ? says->series_uid
+                                                               : says->name));
+    return TRUE;
+  }
   if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
       !demur_person_same_id(owned->patient_id, series->patient_id)) {
     const char *mine = series->patient_id != NULL ? series->patient_id : "";
@@ -214,6 +227,16 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
   g_hash_table_add(matching->seen, owned->scan_id);
   g_ptr_array_add(matching->records, g_steal_pointer(&owned));
   return TRUE;
+}
+
+/* One row; other: its series_uid, where the scan_id pairs it (NULL: none). */
+static gboolean
+match_row(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, const char *key,
+          gboolean by_scan_id, const DemurTableField *other, GError **error) {
+  g_autofree char *uid =
+      other != NULL && !demur_table_is_missing(other) ? g_strstrip(g_strdup(other->text)) : NULL;
+  const DemurNamedScore says = {.series_uid = uid};
+  return match(workspace, matching, record, key, by_scan_id, &says, error);
 }
 
 static gboolean
@@ -244,7 +267,9 @@ read_table(DemurTask *task, DemurWorkspace *workspace, const char *path, DemurCo
     DemurScoreRecord *record = read_record(fields, &columns, &faults);
     if (faults.n_rows > 0)
       demur_score_record_free(record);
-    else if (!match(workspace, matching, record, id, by_scan_id, error)) {
+    else if (!match_row(workspace, matching, record, id, by_scan_id,
+                        by_scan_id && columns.series_uid >= 0 ? &fields[columns.series_uid] : NULL,
+                        error)) {
       demur_error_prefix(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
                          key->column);
       return FALSE;
@@ -391,7 +416,7 @@ match_named(DemurWorkspace *workspace, DemurNamedScore *score, const char *scan_
         file, score->name);
     return FALSE;
   }
-  return match(workspace, matching, g_steal_pointer(&score->record), key, by_scan_id, error);
+  return match(workspace, matching, g_steal_pointer(&score->record), key, by_scan_id, score, error);
 }
 
 /* JSON: Sybil's prediction_scores.json, which names no scan, or one of the forms of scores-json.h.

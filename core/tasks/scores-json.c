@@ -153,16 +153,35 @@ is_score(JsonObject *object) {
          json_object_has_member(object, "risk_year_6");
 }
 
-/* The version beside a list is that of each score in it which says none of its own. */
 static gboolean
-take_common_version(GPtrArray *scores, JsonObject *object, GError **error) {
-  g_autofree char *version = NULL;
-  if (!read_text(object, "model_version", "model_version", &version, error))
+is_uid(const char *text) {
+  return strspn(text, "0123456789.") == strlen(text) && strchr(text, '.') != strrchr(text, '.');
+}
+
+gboolean
+demur_named_score_is_of(const DemurNamedScore *score, const char *scan_id, const char *series_uid) {
+  if ((score->scan_id != NULL && strcmp(score->scan_id, scan_id) != 0) ||
+      (score->series_uid != NULL && g_strcmp0(score->series_uid, series_uid) != 0))
     return FALSE;
-  for (guint i = 0; i < scores->len; i++) {
-    DemurScoreRecord *record = ((DemurNamedScore *)scores->pdata[i])->record;
-    if (record->model_version == NULL)
-      record->model_version = g_strdup(version);
+  return score->name == NULL || !is_uid(score->name) || strcmp(score->name, scan_id) == 0 ||
+         g_strcmp0(score->name, series_uid) == 0;
+}
+
+/* What stands beside a list is said of each score in it which says none of its own. */
+static gboolean
+take_common(GPtrArray *scores, JsonObject *object, GError **error) {
+  static const char *const members[] = {"model_version", "patient_id", "series_uid", "scan_id"};
+  for (gsize m = 0; m < G_N_ELEMENTS(members); m++) {
+    g_autofree char *common = NULL;
+    if (!read_text(object, members[m], members[m], &common, error))
+      return FALSE;
+    for (guint i = 0; common != NULL && i < scores->len; i++) {
+      DemurNamedScore *score = scores->pdata[i];
+      char **const texts[] = {&score->record->model_version, &score->record->patient_id,
+                              &score->series_uid, &score->scan_id};
+      if (*texts[m] == NULL)
+        *texts[m] = g_strdup(common);
+    }
   }
   return TRUE;
 }
@@ -185,7 +204,7 @@ read_root(GPtrArray *scores, JsonNode *root, GError **error) {
     JsonNode *list = json_object_get_member(object, lists[i]);
     if (list != NULL && JSON_NODE_HOLDS_ARRAY(list))
       return add_list(scores, json_node_get_array(list), error) &&
-             take_common_version(scores, object, error);
+             take_common(scores, object, error);
   }
   if (is_score(object))
     return add_item(scores, root, "0", error);

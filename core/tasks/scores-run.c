@@ -226,7 +226,7 @@ run_command(DemurTask *task, const RunOptions *options, const RunFolder *folder,
 /* What the command left in its output folder: prediction_scores.json or scores.json with one score,
  * and embedding.npy with one row where the score itself has none. */
 static DemurScoreRecord *
-read_output(const RunFolder *folder, GError **error) {
+read_output(const RunFolder *folder, const DemurSeriesRecord *series, GError **error) {
   static const char *const names[] = {"prediction_scores.json", "scores.json"};
   g_autofree char *path = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(names) && path == NULL; i++) {
@@ -247,6 +247,13 @@ read_output(const RunFolder *folder, GError **error) {
     return NULL;
   }
   DemurNamedScore *score = scores->pdata[0];
+  if (!demur_named_score_is_of(score, series->scan_id, series->series_uid)) {
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "the score says that it is of another series: was an old file left in {output}, "
+        "or another series scored?");
+    return NULL;
+  }
   g_autoptr(DemurScoreRecord) record = g_steal_pointer(&score->record);
   g_autofree char *embedding = g_build_filename(folder->output, "embedding.npy", NULL);
   if (record->embedding_width == 0 && g_file_test(embedding, G_FILE_TEST_IS_REGULAR)) {
@@ -290,7 +297,7 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
       link_series(workspace, series, &folder, &cause)) {
     going = run_command(task, options, &folder, fraction, record, error);
     if (record->message == NULL)
-      score = read_output(&folder, &cause);
+      score = read_output(&folder, series, &cause);
   }
   if (cause != NULL)
     record->message = g_strdup(cause->message);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json-writer.h"
+#include "base/person.h"
 #include "selector/selector.h"
 #include "store/cohorts.h"
 #include "store/verdicts.h"
@@ -413,10 +414,32 @@ demur_watch_labelled_clear(DemurWatchLabelled *labelled) {
   g_clear_pointer(&labelled->noticed, g_ptr_array_unref);
 }
 
+/* What verdicts say of a label's scan. */
+typedef struct {
+  const DemurLabel *label;
+  gboolean assessed;
+  gboolean of_person; /* .. of the patient that the label names, or it names none */
+} Labelled;
+
 static gboolean
 note_scan(const DemurVerdictRecord *record, gpointer scans) {
-  g_hash_table_add(scans, g_strdup(record->scan_id));
+  Labelled *scan = g_hash_table_lookup(scans, record->scan_id);
+  if (scan == NULL)
+    return TRUE;
+  scan->assessed = TRUE;
+  scan->of_person |= scan->label->patient_id == NULL || record->patient_id == NULL ||
+                     demur_person_same_id(scan->label->patient_id, record->patient_id);
   return TRUE;
+}
+
+/* Why a label can't be that of a scan; NULL: it can. */
+static const char *
+label_fault(GHashTable *scans, const DemurLabel *row) {
+  const Labelled *scan = g_hash_table_lookup(scans, row->scan_id);
+  return !scan->assessed      ? N_("was never assessed")
+         : scan->label != row ? N_("stands in the table twice")
+         : !scan->of_person   ? N_("is another patient's")
+                              : NULL;
 }
 
 /* Tells of labels [n] that are others than what was kept of their scans before. */
@@ -449,20 +472,23 @@ demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, 
     return FALSE;
   g_autoptr(GArray) rows = demur_label_table_read_any(path, map, labelled->noticed, error);
   DemurWorkspace *workspace = rows != NULL ? demur_task_workspace(task, error) : NULL;
-  g_autoptr(GHashTable) scans = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) scans = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  for (guint i = rows != NULL ? rows->len : 0; i-- > 0;) { /* of two the first is kept */
+    Labelled *scan = g_new0(Labelled, 1);
+    scan->label = &g_array_index(rows, DemurLabel, i);
+    g_hash_table_replace(scans, scan->label->scan_id, scan);
+  }
   if (workspace == NULL || !demur_verdicts_walk(workspace, note_scan, scans, error))
     return FALSE;
   g_autofree char *file = g_path_get_basename(path), *now = demur_task_now(task);
   g_autofree DemurWatchLabel *labels = g_new0(DemurWatchLabel, MAX(rows->len, 1));
-  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   size_t n = 0;
   for (guint i = 0; i < rows->len; i++) {
     const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
-    const gboolean known = g_hash_table_contains(scans, row->scan_id);
-    if (!known || !g_hash_table_add(seen, row->scan_id)) {
+    const char *wrong = label_fault(scans, row);
+    if (wrong != NULL) {
       demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu: scan '%s' %s; nothing was kept",
-                      file, row->line, row->scan_id,
-                      known ? N_("stands in the table twice") : N_("was never assessed"));
+                      file, row->line, row->scan_id, wrong);
       return FALSE;
     }
     const gboolean there = isfinite(row->label);

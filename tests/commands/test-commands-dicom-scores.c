@@ -63,6 +63,42 @@ test_json_names_its_scans_or_a_map_does(void) {
   g_assert_cmpstr(json_array_get_string_element(array_at(root_of(less), "unmatched"), 0), ==, "b");
 }
 
+/* Whatever pairs a score (--scan, a map, a scan_id), what it says itself is not passed over: it would be
+ * another person's. */
+static void
+test_a_score_of_another_series_is_not_paired(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  write_series(sandbox, "1.1", "P1");
+  write_series(sandbox, "1.22", "P2");
+  g_autofree char *map = sandbox_write(sandbox, "map.csv", "name,series_uid\n0,1.1\n", -1);
+  const struct {
+    const char *name, *text, *option, *value;
+    gboolean paired;
+  } rows[] = {
+      {"a.json", "{\"series_uid\": \"1.22\", \"risk\": 0.5}", "--scan", "1.1", FALSE},
+      {"a.json", "{\"series_uid\": \"1.1\", \"risk\": 0.5}", "--scan", "1.1", TRUE},
+      {"a.json", "[{\"scan_id\": \"1.22\", \"risk\": 0.5}]", "--scan", "1.1", FALSE},
+      {"a.json", "[{\"scan_id\": \"1.1\", \"series_uid\": \"1.22\", \"risk\": 0.5}]", NULL, NULL,
+       FALSE},
+      {"a.json", "{\"scan_id\": \"1.22\", \"predictions\": [0.5]}", "--scan", "1.1", FALSE},
+      {"a.json", "{\"series_uid\": \"1.1\", \"predictions\": [0.5]}", NULL, NULL, TRUE},
+      {"a.json", "[{\"series_uid\": \"1.22\", \"risk\": 0.5}]", "--map", map, FALSE},
+      {"t.csv", "series_uid,scan_id,risk\n1.22,1.1,0.5\n", NULL, NULL, FALSE},
+      {"t.csv", "series_uid,scan_id,risk\n1.1,1.1,0.5\n,1.22,0.5\n", NULL, NULL, TRUE},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_test_message("%s", rows[i].text);
+    g_autoptr(Run) run = import(sandbox, rows[i].paired ? 0 : 1, rows[i].name, rows[i].text,
+                                rows[i].option, rows[i].value);
+    JsonArray *wrong = array_at(root_of(run), "wrong_patient");
+    g_assert_cmpint(json_array_get_length(array_at(root_of(run), "matched")) > 0, ==,
+                    rows[i].paired);
+    g_assert_cmpuint(json_array_get_length(wrong), ==, rows[i].paired ? 0 : 1);
+    if (!rows[i].paired)
+      assert_says(json_array_get_string_element(wrong, 0), "another series ('1.22')");
+  }
+}
+
 static void
 test_faulty_json_is_refused(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -192,6 +228,16 @@ test_a_run_that_fails_says_how(void) {
       {"echo '[0.1, 0.2]' > \"$2/scores.json\"\n", "60", "failed", "2 scores", "", 0},
       {"echo '{\"risk\": 0.1, \"patient_id\": \"P9\"}' > \"$2/scores.json\"\n", "60", "failed",
        "another patient", "", 0},
+      {"echo '{\"risk\": 0.1, \"series_uid\": \"1.22\"}' > \"$2/scores.json\"\n", "60", "failed",
+       "another series", "", 0},
+      {"echo '[{\"risk\": 0.1, \"series_uid\": \"1.1\", \"scan_id\": \"1.1#2\"}]' > "
+       "\"$2/scores.json\"\n",
+       "60", "failed", "another series", "", 0},
+      {"echo '{\"1.2.840.22\": 0.1}' > \"$2/scores.json\"\n", "60", "failed", "another series", "",
+       0},
+      {"echo '{\"series_uid\": \"1.22\", \"predictions\": [[0,0,0,0,0,0.5]]}' > "
+       "\"$2/scores.json\"\n",
+       "60", "failed", "another series", "", 0},
       {"kill -9 $$\n", "60", "failed", "signal 9", "", -1},
       {"echo waiting >&2; sleep 600 & wait\n", "0.5", "timed out", "time limit", "waiting", -1},
   };
@@ -272,6 +318,8 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/dicom-scores/json-names-its-scans-or-a-map-does",
                   test_json_names_its_scans_or_a_map_does);
+  g_test_add_func("/commands/dicom-scores/a-score-of-another-series-is-not-paired",
+                  test_a_score_of_another_series_is_not_paired);
   g_test_add_func("/commands/dicom-scores/faulty-json-is-refused", test_faulty_json_is_refused);
   g_test_add_func("/commands/dicom-scores/identifiers-changed-by-spreadsheets-are-told",
                   test_identifiers_changed_by_spreadsheets_are_told);
