@@ -104,12 +104,14 @@ take_entry(const char *path, const char *folder, const DemurWatchTold *told) {
   }
   DemurOpenArchive archive = {0};
   g_autoptr(GHashTable) studies = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autofree gboolean *taken = g_new0(gboolean, MAX(files->images->len, 1));
   gboolean full = FALSE;
   guint n_left = files->skipped->len + files->unreadable->len;
   for (guint i = 0; i < files->images->len && !full; i++) {
     const DemurFile *file = files->images->pdata[i];
     g_autoptr(GError) cause = NULL;
-    if (take_image(&archive, file, folder, &cause)) {
+    taken[i] = take_image(&archive, file, folder, &cause);
+    if (taken[i]) {
       g_hash_table_add(studies, file->header->study_uid);
       continue;
     }
@@ -131,10 +133,10 @@ take_entry(const char *path, const char *folder, const DemurWatchTold *told) {
   g_hash_table_iter_init(&iter, studies);
   while (g_hash_table_iter_next(&iter, &study, NULL))
     good &= told->arrived(study, told->data);
-  /* An archive goes when all that is in it was taken. */
+  /* What was not taken stays, whatever study it is of; an archive goes when all that is in it was. */
   for (guint i = 0; good && i < files->images->len; i++) {
     const DemurFile *file = files->images->pdata[i];
-    if (file->entry == NULL ? g_hash_table_contains(studies, file->header->study_uid) : n_left == 0)
+    if (file->entry == NULL ? taken[i] : n_left == 0)
       (void)g_unlink(file->path);
   }
   if (g_file_test(path, G_FILE_TEST_IS_DIR))

@@ -318,6 +318,14 @@ test_a_watched_folder_is_taken_over(void) {
   g_autofree char *from = g_path_get_dirname(paths[0]);
   g_autofree char *to = g_build_filename(in, "study", NULL);
   fixture_write(from, "README", "no image", 8);
+  /* An image of the same study that can't be kept by its name is not taken: it stays. */
+  FixtureImage nameless = fixture_image(90, 200.0);
+  nameless.study_uid = "1.2.77.12";
+  nameless.series_uid = "1.2.77.12.1";
+  nameless.uid_root = "no.uid";
+  nameless.patient_id = "P12";
+  nameless.patient_name = "Somebody^Number12";
+  fixture_save(&nameless, from, "nameless.dcm");
   g_assert_cmpint(g_rename(from, to), ==, 0);
   service_wait(service, "n_answered", 1);
   g_assert_cmpuint(n_archived(service->folder, 12), ==, N_SERVE_SLICES);
@@ -328,6 +336,8 @@ test_a_watched_folder_is_taken_over(void) {
     g_usleep(100000);
   g_assert_false(g_file_test(slice, G_FILE_TEST_EXISTS));
   service_end(service, SIGTERM);
+  g_autofree char *left = g_build_filename(to, "nameless.dcm", NULL);
+  g_assert_true(g_file_test(left, G_FILE_TEST_EXISTS));
 }
 
 /* The verdict of study k as it was given last. */
