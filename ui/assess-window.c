@@ -13,8 +13,9 @@
 struct _DemurAssessWindow {
   GtkWindow parent_instance;
   DemurSession *session;
-  GPtrArray *selectors; /* of DemurSelectorFacts */
-  GPtrArray *tuned;     /* those that have a threshold; borrowed */
+  DemurScanTable *table; /* as it was when the menus were filled */
+  GPtrArray *selectors;  /* of DemurSelectorFacts */
+  GPtrArray *tuned;      /* those that have a threshold; borrowed */
   GtkDropDown *scope, *selector, *coverage;
   GtkLabel *facts, *changes;
   DemurJob *job;   /* counts what would change */
@@ -48,7 +49,7 @@ chosen_params(DemurAssessWindow *window, DemurAssessParams *params,
   const DemurSelectorThreshold *threshold = chosen_threshold(window);
   if (facts == NULL || threshold == NULL)
     return FALSE;
-  const DemurScanTable *table = demur_session_table(window->session);
+  const DemurScanTable *table = window->table;
   g_ascii_dtostr(coverage, G_ASCII_DTOSTR_BUF_SIZE, threshold->coverage);
   *params = (DemurAssessParams){.selector = facts->name,
                                 .coverage = threshold->current ? NULL : coverage};
@@ -254,6 +255,7 @@ demur_assess_window_dispose(GObject *object) {
   DemurAssessWindow *window = DEMUR_ASSESS_WINDOW(object);
   demur_job_drop(&window->job);
   g_clear_object(&window->session);
+  g_clear_pointer(&window->table, demur_scan_table_unref);
   g_clear_pointer(&window->tuned, g_ptr_array_unref);
   g_clear_pointer(&window->selectors, g_ptr_array_unref);
   G_OBJECT_CLASS(demur_assess_window_parent_class)->dispose(object);
@@ -287,7 +289,7 @@ demur_assess_window_init(DemurAssessWindow *window) {
 
 static void
 fill_scope(DemurAssessWindow *window) {
-  const DemurScanTable *table = demur_session_table(window->session);
+  const DemurScanTable *table = window->table;
   g_autoptr(GtkStringList) list = gtk_string_list_new(NULL);
   gtk_string_list_append(list, _("All DICOM series"));
   for (guint c = 0; table->cohorts[c] != NULL; c++)
@@ -306,6 +308,7 @@ demur_assess_window_new(GtkWindow *parent, DemurSession *session, GPtrArray *sel
   gtk_window_set_default_size(GTK_WINDOW(window),
                               (int)(520 * demur_shown_text_scale(GTK_WIDGET(window))), -1);
   window->session = g_object_ref(session);
+  window->table = demur_scan_table_ref(demur_session_table(session));
   window->selectors = g_ptr_array_ref(selectors);
   const char *in_use = demur_session_table(session)->in_use.selector;
   guint chosen = 0;

@@ -22,6 +22,7 @@ static const char *const offered[] = {"epochs", "datasets_per_epoch", "dataset_s
 struct _DemurTrainWindow {
   GtkWindow parent_instance;
   DemurSession *session;
+  DemurScanTable *table; /* as it was when the form was filled; NULL: no workspace was open */
   GtkEditable *name, *seed, *number[N_OFFERED];
   GtkDropDown *cohort, *split, *preset, *method, *target, *recalibrate;
   GtkWidget *form, *start, *cancel;
@@ -41,6 +42,7 @@ demur_train_window_dispose(GObject *object) {
   DemurTrainWindow *window = DEMUR_TRAIN_WINDOW(object);
   demur_job_drop(&window->job);
   g_clear_object(&window->session);
+  g_clear_pointer(&window->table, demur_scan_table_unref);
   g_clear_pointer(&window->points, g_array_unref);
   G_OBJECT_CLASS(demur_train_window_parent_class)->dispose(object);
 }
@@ -369,7 +371,7 @@ on_start(DemurTrainWindow *window) {
     return;
   }
   TrainInput *input = g_new(TrainInput, 1);
-  *input = (TrainInput){g_strdup(demur_session_path(window->session)),
+  *input = (TrainInput){g_strdup(window->table->path),
                         g_strdup(demur_session_user(window->session)),
                         g_strdup(name),
                         g_strdup(chosen(window->cohort)),
@@ -413,10 +415,9 @@ fill(GtkDropDown *menu, char *const *texts, const char *selected) {
 
 static void
 on_cohort(DemurTrainWindow *window) {
-  DemurScanTable *table = demur_session_table(window->session);
   const guint at = gtk_drop_down_get_selected(window->cohort);
-  if (table != NULL && at != GTK_INVALID_LIST_POSITION)
-    fill(window->split, table->splits[at], "selector_train");
+  if (window->table != NULL && at < g_strv_length(window->table->cohorts))
+    fill(window->split, window->table->splits[at], "selector_train");
 }
 
 static void
@@ -512,8 +513,10 @@ demur_train_window_new(GtkWindow *parent, DemurSession *session) {
   window->session = g_object_ref(session);
   demur_drawing_set(window->curves, draw_curves, NULL, window, NULL);
   DemurScanTable *table = demur_session_table(session);
-  if (table != NULL)
+  if (table != NULL) {
+    window->table = demur_scan_table_ref(table);
     fill(window->cohort, table->cohorts, table->in_use.cohort);
+  }
   on_cohort(window);
   on_preset(window);
   set_running(window, FALSE);

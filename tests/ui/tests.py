@@ -594,6 +594,56 @@ def a_list_is_named_and_left_in_one_step():
     app.quit()
 
 
+def choose_in(app, title, name, wanted):
+    """Chooses by keys in the menu of that name, in the window of that title."""
+    def menu():
+        return wait_for(lambda: app.find("combo box", name), name)
+
+    def chosen():
+        return next((n.name for n in app.walk(menu()) if n.role == "label" and n.name != "(None)"), None)
+
+    if chosen() == wanted:
+        return
+    for _ in range(30):
+        if any(n.focused() for n in app.walk(menu())):
+            break
+        app.keys("Tab", window=title)
+    app.keys("space", window=title)
+    places = lambda: [n for n in app.walk() if n.role == "list item"]
+    wait_for(lambda: any(n.focused() for n in places()), f"the menu of {name}")
+    for _ in range(9):
+        at = next((n for n in places() if n.focused()), None)
+        if at is not None and any(n.name == wanted for n in app.walk(at)):
+            subprocess.run(["xdotool", "key", "Return"], check=True)  # to the menu, which the window's focus would close
+            wait_for(lambda: chosen() == wanted, f"{name}: {wanted}")
+            return
+        subprocess.run(["xdotool", "key", "Down"], check=True)
+        wait_for(lambda: next((n.path for n in places() if n.focused()), None) != (at.path if at else None), "the next one")
+    raise AssertionError((name, wanted))
+
+
+def a_form_holds_what_it_was_filled_with():
+    """Right value: the cohorts that stand in the menu have their own splits there, whatever left the workspace since."""
+    workspace = path("forms.demur")
+    for name, split in (("a", "selector_train"), ("b", "other"), ("c", "third")):
+        with open(path(name + ".csv"), "w", encoding="utf-8") as file:
+            file.write("patient_id,site,split,label,risk\n")
+            file.writelines(f"p{k},{'AB'[k % 2]},{split},{k % 2},0.{100 + k}\n" for k in range(40))
+        demur(workspace, "cohort", "import", name, path(name + ".csv"), "--model", "m")
+    app = Workstation(workspace)
+    app.activate("win.train")
+    wait_for(lambda: app.find("combo box", "Cohort"), "the form")
+    demur(workspace, "cohort", "remove", "b")
+    demur(workspace, "cohort", "remove", "c")
+    app.activate("win.reload")
+    for name, split in (("b", "other"), ("c", "third")):
+        choose_in(app, "Train a selector", "Cohort", name)
+        wait_for(lambda: any(n.name == split for n in app.walk(app.find("combo box", "Split"))), f"split {split} of {name}")
+    app.do("push button", "Train")
+    app.wait_text(demur(workspace, "train", "s", "--cohort", "c", "--split", "third", check=False)["error"])
+    app.quit()
+
+
 def train_and_cancel():
     """Right value: no selector after a cancelled training and a checkpoint that grows when it goes on, one selector after
     a finished training, as `demur selector list` and the workspace say."""
@@ -2228,28 +2278,8 @@ def a_foreign_table_is_mapped_and_split_in_the_window():
     def menu_of(name):
         return wait_for(lambda: app.find("combo box", name), name)
 
-    def chosen(name):
-        return next((n.name for n in app.walk(menu_of(name)) if n.role == "label" and n.name != "(None)"), None)
-
     def choose(name, wanted):
-        if chosen(name) == wanted:
-            return
-        for _ in range(30):
-            if any(n.focused() for n in app.walk(menu_of(name))):
-                break
-            app.keys("Tab", window=title)
-        app.keys("space", window=title)
-        places = lambda: [n for n in app.walk() if n.role == "list item"]
-        wait_for(lambda: any(n.focused() for n in places()), f"the menu of {name}")
-        for _ in range(9):
-            at = next((n for n in places() if n.focused()), None)
-            if at is not None and any(n.name == wanted for n in app.walk(at)):
-                subprocess.run(["xdotool", "key", "Return"], check=True)  # to the menu, which the window's focus would close
-                wait_for(lambda: chosen(name) == wanted, f"{name}: {wanted}")
-                return
-            subprocess.run(["xdotool", "key", "Down"], check=True)
-            wait_for(lambda: next((n.path for n in places() if n.focused()), None) != (at.path if at else None), "the next one")
-        raise AssertionError((name, wanted))
+        choose_in(app, title, name, wanted)
 
     def fill(name):
         app.activate("win.import-path", f"'{path(name + '.csv')}'")
