@@ -254,6 +254,8 @@ find_class(const GPtrArray *sorted, guint at, guint next) {
   const Spelling *one = sorted->pdata[at];
   g_autoptr(GHashTable) refused = g_hash_table_new(NULL, NULL);
   guint found = next;
+  if (names_nobody(one->key)) /* the same words alone are the same person; thousands may share it */
+    return next;
   for (guint i = at; i-- > 0;) {
     const Spelling *other = sorted->pdata[i];
     if (strcmp(other->key, one->key) != 0)
@@ -282,8 +284,10 @@ demur_person_classes(const DemurPerson *persons, size_t n, guint *classes) {
     /* As written: a digest is made once for each way of writing. */
     const char *const texts[N_FIELDS] = {p->issuer, p->id, p->name, p->birth_date, p->sex};
     g_autoptr(GString) words = g_string_new(NULL);
-    for (guint t = 0; t < N_FIELDS; t++)
-      g_string_append_printf(words, "%s\n", texts[t] != NULL ? texts[t] : "");
+    for (guint t = 0; t < N_FIELDS; t++) { /* framed: a text may hold whatever parts them */
+      const char *text = texts[t] != NULL ? texts[t] : "";
+      g_string_append_printf(words, "%zu %s", strlen(text), text);
+    }
     of[i] = g_hash_table_lookup(by_words, words->str);
     if (of[i] != NULL)
       continue;

@@ -166,6 +166,26 @@ records_fall_into_classes(void) {
   g_assert_false(demur_person_same_id("01", "1"));
 }
 
+/* Texts that hold what could part them are no other texts; those of one ID that names nobody are as many
+ * as they say, and are not each compared with each (of 20,000 that would be seen). */
+static void
+classes_of_what_is_written_badly(void) {
+  const DemurPerson two[] = {{"H", "1\n2", "DOE", NULL, NULL}, {"H", "1", "2\nDOE", NULL, NULL}};
+  guint of_two[2];
+  g_assert_cmpuint(demur_person_classes(two, 2, of_two), ==, 2);
+  const guint n = 20000;
+  g_autofree DemurPerson *many = g_new0(DemurPerson, n);
+  g_autofree guint *classes = g_new(guint, n);
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < n; i++) {
+    g_ptr_array_add(names, g_strdup_printf("NAME^%u", i / 2));
+    many[i] = (DemurPerson){NULL, "ANONYMOUS", names->pdata[i], NULL, NULL};
+  }
+  g_assert_cmpuint(demur_person_classes(many, n, classes), ==, n / 2);
+  g_assert_cmpuint(classes[0], ==, classes[1]);
+  g_assert_cmpuint(classes[0], !=, classes[2]);
+}
+
 /* What is written otherwise keeps its digest; whatever a witness says else changes it. */
 static void
 a_digest_is_of_what_is_compared(void) {
@@ -218,6 +238,8 @@ dates_are_days(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/base/person/classes-of-what-is-written-badly",
+                  classes_of_what_is_written_badly);
   g_test_add_func("/base/person/each-case-has-its-answer", each_case_has_its_answer);
   g_test_add_func("/base/person/records-fall-into-classes", records_fall_into_classes);
   g_test_add_func("/base/person/a-digest-is-of-what-is-compared", a_digest_is_of_what_is_compared);
