@@ -365,9 +365,11 @@ undo(DemurContext *context, const char *reason, GError **error) {
       g_print("Taken back with it: what %s said of the same scans.\n",
               (char *)last->selectors->pdata[i]);
     g_print("The assessment of %s by selector %s was taken back: of its %zu verdict%s, %zu scan%s "
-            "have their earlier one again, %zu have none.\n",
+            "%s an earlier one again, %zu %s none.\n",
             last->created, last->selector, last->n_verdicts, demur_cli_s(last->n_verdicts),
-            last->n_earlier, demur_cli_s(last->n_earlier), last->n_verdicts - last->n_earlier);
+            last->n_earlier, demur_cli_s(last->n_earlier), last->n_earlier == 1 ? "has" : "have",
+            last->n_verdicts - last->n_earlier,
+            last->n_verdicts - last->n_earlier == 1 ? "has" : "have");
     return TRUE;
   }
   DemurJson *json = demur_json_new();

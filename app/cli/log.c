@@ -24,11 +24,21 @@ write_event(DemurJson *json, const DemurEvent *event) {
   demur_json_end_object(json);
 }
 
+/* JSON of several lines as one (owned): in its texts line ends are escaped. */
+static char *
+one_line(const char *json) {
+  g_auto(GStrv) lines = g_strsplit(json, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    g_strstrip(*line);
+  return g_strjoinv(" ", lines);
+}
+
 static void
 print_event(const DemurEvent *event) {
   g_autofree char *of = demur_shown_text(event->key);
   g_autofree char *user = demur_shown_text(event->user != NULL ? event->user : "-");
-  g_autofree char *details = demur_shown_text(event->details != NULL ? event->details : "");
+  g_autofree char *whole = one_line(event->details != NULL ? event->details : "");
+  g_autofree char *details = demur_shown_text(whole);
   g_print("%6" G_GINT64_FORMAT "  %-20s %-11s %-10s %s  %.12s%s%s\n", event->sequence,
           event->created, demur_event_kind_name(event->kind), user, of,
           event->digest != NULL                ? event->digest

@@ -34,6 +34,7 @@ static const char *const kinds[DEMUR_N_TABLE_WARNINGS] = {
     [DEMUR_TABLE_FREE_BY_LABEL] = "free_by_label",
     [DEMUR_TABLE_OWN_COLUMN] = "own_column",
     [DEMUR_TABLE_LONG_TIMES] = "long_times",
+    [DEMUR_TABLE_CONTRARY] = "contrary",
     [DEMUR_TABLE_OVERTURNED] = "overturned",
 };
 

@@ -39,6 +39,7 @@ typedef enum {
   DEMUR_TABLE_FREE_BY_LABEL, /* n of n_all scans: label 0, but followed for less than the horizon */
   DEMUR_TABLE_OWN_COLUMN,    /* column, the cohort's own, is not attached from a table */
   DEMUR_TABLE_LONG_TIMES,    /* n of n_all scans: times of outcomes of over DEMUR_LONG_YEARS */
+  DEMUR_TABLE_CONTRARY,      /* n of n_all labels say the contrary of the cohort's; first: a scan */
   DEMUR_TABLE_OVERTURNED,    /* n of n_all labels overturn an earlier one; first: a scan */
   DEMUR_N_TABLE_WARNINGS
 } DemurTableWarningKind;

@@ -192,6 +192,8 @@ typedef struct {
   double *risks, *labels;
   const char **scan_ids; /* the cohort's */
   size_t n, n_empty, n_repeated;
+  size_t n_known, n_contrary; /* labels that the cohort has too, and has otherwise */
+  const char *contrary;       /* the first of the latter */
 } Joined;
 
 static void
@@ -240,6 +242,10 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
     else {
       joined->risks[joined->n] = site->view->risks[scan];
       joined->scan_ids[joined->n] = site->cohort->scan_ids[scan];
+      const gint32 known = site->cohort->labels[scan];
+      joined->n_known += known != DEMUR_NO_LABEL;
+      if (known != DEMUR_NO_LABEL && (double)known != row->label && joined->n_contrary++ == 0)
+        joined->contrary = site->cohort->scan_ids[scan];
       joined->labels[joined->n++] = row->label;
     }
   }
@@ -330,7 +336,7 @@ note_replaced(DemurWorkspace *workspace, const char *selector, DemurAuditApplied
 
 static gboolean
 apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
-      DemurAuditApplied *applied, GError **error) {
+      DemurAuditApplied *applied, GPtrArray *warnings, GError **error) {
   g_auto(DemurSiteScans) site = {0};
   g_auto(Joined) joined = {0};
   DemurWorkspace *workspace = demur_task_workspace(task, error);
@@ -344,6 +350,9 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
       !join_labels(&site, applied->site, rows, params->path, &joined, error) ||
       !demur_thresholds_current(workspace, params->selector, &threshold, error))
     return FALSE;
+  if (joined.n_contrary > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_CONTRARY, NULL, joined.contrary, NULL,
+                             joined.n_contrary, joined.n_known);
   g_autofree double *risks = g_new(double, site.n);
   for (size_t i = 0; i < site.n; i++)
     risks[i] = site.view->risks[site.rows[i]];
@@ -396,7 +405,7 @@ demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GPt
     g_array_set_clear_func(applied->changes, change_clear);
     applied->site = g_strdup(g_array_index(rows, DemurLabel, 0).site);
     g_ptr_array_add(all, applied);
-    ok = apply(task, params, rows, applied, error);
+    ok = apply(task, params, rows, applied, warnings, error);
   }
   if (!ok)
     demur_workspace_rollback(workspace);

@@ -207,6 +207,13 @@ load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEva
   e->records = g_new0(DemurSelectorRecord *, n);
   e->thresholds = g_new0(GPtrArray *, n);
   for (guint s = 0; s < n; s++) {
+    /* Its rows would stand twice, and every verdict be corrected for one more. */
+    for (guint k = 0; k < s; k++)
+      if (strcmp(names[k], names[s]) == 0) {
+        demur_error_set(error, DEMUR_ERROR_USAGE, "selector %s is named twice: name each once",
+                        names[s]);
+        return FALSE;
+      }
     e->selectors[s] = demur_task_load_selector(task, names[s], &e->records[s], error);
     if (e->selectors[s] == NULL)
       return FALSE;

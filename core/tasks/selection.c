@@ -85,7 +85,7 @@ demur_task_parse_coverages(const char *text, size_t *n, GError **error) {
   g_auto(GStrv) words = g_strsplit(text, ",", -1);
   *n = g_strv_length(words);
   g_autofree double *coverages = g_new0(double, MAX(*n, 1));
-  for (size_t i = 0; i < *n; i++)
+  for (size_t i = 0; i < *n; i++) {
     if (!demur_number_parse(words[i], strlen(words[i]), &coverages[i]) ||
         !(coverages[i] > 0.0 && coverages[i] <= 1.0)) {
       demur_error_set(
@@ -95,6 +95,13 @@ demur_task_parse_coverages(const char *text, size_t *n, GError **error) {
           words[i]);
       return NULL;
     }
+    for (size_t k = 0; k < i; k++)
+      if (coverages[k] == coverages[i]) {
+        demur_error_set(error, DEMUR_ERROR_USAGE, "coverage %g is named twice: name each once",
+                        coverages[i]);
+        return NULL;
+      }
+  }
   if (*n == 0) {
     demur_error_set(error, DEMUR_ERROR_USAGE, "give a coverage, for example --coverage 0.9");
     return NULL;

@@ -94,6 +94,11 @@ static const struct {
             "months"),
          N_("outcomes of $n of $a scans have times of over 30 years: they are taken as years, not "
             "months")},
+    [DEMUR_TABLE_CONTRARY] =
+        {N_("of $a labels that the cohort has too $n says the contrary there{ (scan $f)}: is 1 the "
+            "outcome in both?"),
+         N_("of $a labels that the cohort has too $n say the contrary there{ (scan $f)}: is 1 the "
+            "outcome in both?")},
     [DEMUR_TABLE_OVERTURNED] =
         {N_("$n of $a labels overturns an earlier one{ (scan $f)}; the later one counts, both are "
             "kept"),

@@ -259,6 +259,10 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   JsonObject *audit = root_of(apply);
   g_assert_cmpfloat(number_at(audit, "n_labels"), ==, 30);
   g_assert_cmpfloat(number_at(audit, "intercept"), >, 0);
+  /* The cohort has the outcomes too, few of which are 1. */
+  JsonObject *contrary = find_in(array_at(audit, "noticed"), "kind", "contrary");
+  g_assert_cmpfloat(number_at(contrary, "n_all"), ==, 30);
+  g_assert_cmpfloat(number_at(contrary, "n"), >, 15);
   g_assert_cmpfloat(json_array_get_double_element(array_at(audit, "interval"), 0), <,
                     number_at(audit, "intercept"));
   g_assert_cmpfloat(number_at(audit, "mean_shift"), >, 0);

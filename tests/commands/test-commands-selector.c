@@ -829,6 +829,15 @@ test_two_models_make_ten_trials(void) {
   g_assert_cmpuint(json_array_get_length(array_at(t, "thresholds")), ==, 2);
   g_autoptr(Run) run = run_json(sandbox, 0, "evaluate", "--selector", "two", "--selector", "s",
                                 "--cohort", "sim", "--bootstrap", "20", NULL);
+  /* What is named twice would stand, and be corrected for, twice. */
+  g_autoptr(Run) twice = run_demur(sandbox, "evaluate", "--selector", "two", "--selector", "two",
+                                   "--cohort", "sim", NULL),
+                 again = run_demur(sandbox, "tune", "two", "--cohort", "sim", "--coverage",
+                                   "0.9,0.5,0.90", NULL);
+  assert_status(twice, 2);
+  assert_says(twice->err, "selector two is named twice");
+  assert_status(again, 2);
+  assert_says(again->err, "coverage 0.9 is named twice");
   JsonObject *trials = object_at(root_of(run), "trials");
   g_assert_cmpfloat(number_at(trials, "models"), ==, 2);
   g_assert_cmpfloat(number_at(trials, "resamples"), ==, 5);
