@@ -65,7 +65,7 @@ struct DemurMixRatiosScratch {
   guint32 *columns; /* [n_margins][n] column of each entry; n_columns: none */
   double *normal;   /* [n_columns][n_columns] */
   double *sides;    /* [DEMUR_N_MIX_VALUES][n_columns] right-hand sides, then b */
-  double *q;        /* [DEMUR_N_MIX_VALUES][n] */
+  double *q;        /* [DEMUR_N_MIX_VALUES][n]; of values that are no ratios 0 */
 };
 
 DemurMixRatiosScratch *
@@ -87,7 +87,7 @@ demur_mix_ratios_scratch_new(const DemurMixRatios *ratios) {
   }
   scratch->normal = g_new(double, MAX(k * k, 1));
   scratch->sides = g_new(double, DEMUR_N_MIX_VALUES *MAX(k, 1));
-  scratch->q = g_new(double, DEMUR_N_MIX_VALUES *MAX(n, 1));
+  scratch->q = g_new0(double, DEMUR_N_MIX_VALUES *MAX(n, 1));
   return scratch;
 }
 
@@ -181,13 +181,13 @@ set_values(const DemurMixRatios *ratios, DemurDrawn drawn, const double *raked,
   }
 }
 
-/* Takes out of q what the margins say of it. */
-static void
-take_margins_out(const DemurMixRatios *ratios, DemurDrawn drawn, const double *raked,
-                 DemurMixRatiosScratch *scratch) {
+void
+demur_mix_take_margins_out(const DemurMixRatios *ratios, DemurDrawn drawn, const double *raked,
+                           DemurMixRatiosScratch *scratch, double *q, size_t n_rows) {
+  g_return_if_fail(n_rows <= DEMUR_N_MIX_VALUES);
   const size_t n = ratios->sample->n, k = scratch->n_columns;
   memset(scratch->normal, 0, k * k * sizeof(double));
-  memset(scratch->sides, 0, DEMUR_N_MIX_VALUES * k * sizeof(double));
+  memset(scratch->sides, 0, n_rows * k * sizeof(double));
   for (size_t i = 0; i < n; i++) {
     const Mass mass = mass_of(drawn, raked, i);
     const double weight = mass.count * mass.rake;
@@ -198,17 +198,16 @@ take_margins_out(const DemurMixRatios *ratios, DemurDrawn drawn, const double *r
       for (size_t other = 0; other < ratios->n_margins; other++)
         if (scratch->columns[other * n + i] < k)
           scratch->normal[column * k + scratch->columns[other * n + i]] += weight;
-      for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
-        if (ratios_table[v].terms != NULL)
-          scratch->sides[v * k + column] += weight * scratch->q[v * n + i];
+      for (size_t v = 0; v < n_rows; v++)
+        scratch->sides[v * k + column] += weight * q[v * n + i];
     }
   }
-  solve(scratch->normal, k, scratch->sides, DEMUR_N_MIX_VALUES);
-  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
-    for (size_t m = 0; ratios_table[v].terms != NULL && m < ratios->n_margins; m++)
+  solve(scratch->normal, k, scratch->sides, n_rows);
+  for (size_t v = 0; v < n_rows; v++)
+    for (size_t m = 0; m < ratios->n_margins; m++)
       for (size_t i = 0; i < n; i++)
         if (scratch->columns[m * n + i] < k)
-          scratch->q[v * n + i] -= scratch->sides[v * k + scratch->columns[m * n + i]];
+          q[v * n + i] -= scratch->sides[v * k + scratch->columns[m * n + i]];
 }
 
 static const guint32 *
@@ -223,7 +222,7 @@ demur_mix_ratios(const DemurMixRatios *ratios, DemurDrawn drawn, const double *r
   const guint32 *units = units_of(ratios);
   set_values(ratios, drawn, raked, scratch, values);
   if (raked != NULL)
-    take_margins_out(ratios, drawn, raked, scratch);
+    demur_mix_take_margins_out(ratios, drawn, raked, scratch, scratch->q, DEMUR_N_MIX_VALUES);
   memset(influences, 0, DEMUR_N_MIX_VALUES * n_units * sizeof(double));
   for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
     for (size_t i = 0; ratios_table[v].terms != NULL && i < n; i++) {
@@ -235,7 +234,7 @@ demur_mix_ratios(const DemurMixRatios *ratios, DemurDrawn drawn, const double *r
 
 double
 demur_mix_ratio_standard_error(const DemurMixRatios *ratios, const guint32 *counts,
-                               const double *influences, const double *others) {
+                               const double *influences) {
   const size_t n = ratios->sample->n, n_units = demur_sample_n_units(ratios->sample, ratios->unit);
   const guint32 *units = units_of(ratios);
   g_autofree guint32 *times = g_new0(guint32, MAX(n_units, 1));
@@ -243,9 +242,48 @@ demur_mix_ratio_standard_error(const DemurMixRatios *ratios, const guint32 *coun
     times[units[i]] = counts != NULL ? counts[i] : 1;
   double drawn = 0.0, squares = 0.0;
   for (size_t u = 0; u < n_units; u++) {
-    const double z = influences[u] - (others != NULL ? others[u] : 0.0);
+    const double z = influences[u];
     drawn += times[u];
     squares += times[u] * z * z;
   }
   return drawn >= 2.0 ? sqrt(drawn / (drawn - 1.0) * squares) : NAN;
+}
+
+#define MOST_SHARE 0.8
+
+void
+demur_mix_leverages(const DemurMixRatios *ratios, const double *raked, double *left) {
+  const size_t n = ratios->sample->n, n_units = demur_sample_n_units(ratios->sample, ratios->unit);
+  const guint32 *units = units_of(ratios);
+  for (size_t u = 0; u < n_units; u++)
+    left[u] = 1.0;
+  for (size_t m = 0; raked != NULL && m < ratios->n_margins; m++) {
+    const DemurRakingMargin *margin = &ratios->margins[m];
+    const size_t k = margin->n_categories;
+    g_autofree double *of_units = g_new0(double, MAX(n_units * k, 1)), *sums = g_new0(double, k);
+    for (size_t i = 0; i < n; i++) {
+      of_units[units[i] * k + margin->codes[i]] += raked[i];
+      sums[margin->codes[i]] += raked[i];
+    }
+    for (size_t u = 0; u < n_units; u++)
+      for (size_t c = 0; c < k; c++)
+        if (sums[c] > 0.0)
+          left[u] = fmin(left[u], 1.0 - fmin(of_units[u * k + c] / sums[c], MOST_SHARE));
+  }
+  for (size_t u = 0; u < n_units; u++)
+    left[u] = sqrt(left[u]);
+}
+
+double
+demur_mix_change_standard_error(const DemurMixRatios *ratios, const double *influences,
+                                const double *others, const double *left, double *degrees) {
+  const size_t n_units = demur_sample_n_units(ratios->sample, ratios->unit);
+  double squares = 0.0, fourth = 0.0;
+  for (size_t u = 0; u < n_units; u++) {
+    const double z = (influences[u] - others[u]) / left[u];
+    squares += z * z;
+    fourth += z * z * z * z;
+  }
+  *degrees = fourth > 0.0 ? fmax(squares * squares / fourth, 1.0) : NAN;
+  return n_units >= 2 ? sqrt(squares) : NAN;
 }

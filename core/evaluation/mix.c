@@ -1,6 +1,5 @@
 /* Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix), the standard
- * errors [3] of those that are ratios (mix-ratios.h; the third is of the change) and, for calibration
- * and site error, the squares that intervals are of. Values named in a wish are a category each, all
+ * errors [2] of those that are ratios (mix-ratios.h) and, for site error, the squares that intervals are of. Values named in a wish are a category each, all
  * others one together: within it proportions stay by themselves. */
 #include "evaluation/mix.h"
 
@@ -12,6 +11,7 @@
 #include "base/small-cells.h"
 #include "evaluation/releases.h"
 #include "evaluation/grouping.h"
+#include "evaluation/mix-calibration.h"
 #include "evaluation/mix-ratios.h"
 #include "evaluation/point-releases.h"
 #include "metrics/intervals.h"
@@ -59,7 +59,7 @@ typedef struct {
 
 /* A weighting each, and the change between them. */
 enum { PRESENT, MIX, CHANGE, N_COMPARED };
-typedef double StandardErrors[N_COMPARED][DEMUR_N_MIX_VALUES];
+typedef double StandardErrors[CHANGE][DEMUR_N_MIX_VALUES];
 
 /* What is needed by every replicate. */
 typedef struct {
@@ -129,7 +129,7 @@ measure(const Work *work, struct Scratch *scratch, DemurDrawn drawn, const doubl
   return m;
 }
 
-/* Both mixes, and the standard errors of their ratios and of the changes. */
+/* Both mixes, and the standard errors of their ratios. */
 static void
 measure_both(const Work *work, struct Scratch *scratch, DemurDrawn drawn, Measured *both,
              StandardErrors *errors) {
@@ -140,10 +140,23 @@ measure_both(const Work *work, struct Scratch *scratch, DemurDrawn drawn, Measur
   both[MIX] = measure(work, scratch, drawn, scratch->raked, mix);
   for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
     const double *a = present + v * n_units, *b = mix + v * n_units;
-    (*errors)[PRESENT][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, a, NULL);
-    (*errors)[MIX][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, b, NULL);
-    (*errors)[CHANGE][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, b, a);
+    (*errors)[PRESENT][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, a);
+    (*errors)[MIX][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, b);
   }
+}
+
+/* The standard errors of the changes of ratios and their degrees of freedom [DEMUR_N_MIX_VALUES], from the
+ * influences of the sample as it is, which are still those that were measured last. */
+static void
+measure_changes(const Work *work, const double *raked, double *errors, double *degrees) {
+  const size_t n_units = demur_sample_n_units(work->input->sample, work->unit);
+  const double *present = work->scratch[0].ratio_influences,
+               *mix = present + DEMUR_N_MIX_VALUES * n_units;
+  g_autofree double *left = g_new(double, MAX(n_units, 1));
+  demur_mix_leverages(&work->ratios, raked, left);
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
+    errors[v] = demur_mix_change_standard_error(&work->ratios, mix + v * n_units,
+                                                present + v * n_units, left, &degrees[v]);
 }
 
 static void
@@ -169,10 +182,12 @@ draw(size_t chunk, guint worker, gpointer data) {
 
 typedef struct {
   const Work *work;
-  const Measured *points;       /* [2] */
-  const StandardErrors *errors; /* of the points */
-  size_t n_units[N_COMPARED];   /* as many equal ones say as much */
-  double *buffer;               /* [n_replicates] */
+  const Measured *points;                       /* [2] */
+  const StandardErrors *errors;                 /* of the points */
+  const double *raked;                          /* [n] weights of the mix */
+  const double *change_errors, *change_degrees; /* [DEMUR_N_MIX_VALUES] of ratios */
+  size_t n_units[N_COMPARED];                   /* as many equal ones say as much */
+  double *buffer;                               /* [n_replicates] */
 } Ends;
 
 static size_t
@@ -188,27 +203,28 @@ collect(const Ends *ends, DemurMixValue value, int which) {
   return n;
 }
 
-/* S-BCE_2: basic, around the plain square that debiased squares of replicates estimate. */
+/* S-BCE_2: mix-calibration.h, and the debiased square, which may lie below 0, is always inside. The
+ * change: of replicates, symmetric. */
 static DemurInterval
 calibration_interval(const Ends *ends, int which) {
   DemurInterval interval;
   const Measured *p = ends->points;
-  size_t n = 0;
-  if (which == 2) {
-    n = collect(ends, DEMUR_MIX_CALIBRATION, 2);
+  if (which == CHANGE) {
+    const size_t n = collect(ends, DEMUR_MIX_CALIBRATION, CHANGE);
     demur_interval_symmetric(
         ends->buffer, n, p[1].values[DEMUR_MIX_CALIBRATION] - p[0].values[DEMUR_MIX_CALIBRATION],
         sqrt(p[1].plain2) - sqrt(p[0].plain2), ends->n_units[which], 0.95, &interval.low,
         &interval.high);
     return interval;
   }
-  for (size_t b = 0; b < ends->work->input->n_replicates; b++)
-    if (ends->work->used[b])
-      ends->buffer[n++] = ends->work->drawn[2 * b + (size_t)which].debiased2;
-  demur_interval_basic(ends->buffer, n, p[which].debiased2, p[which].plain2, ends->n_units[which],
-                       0.95, &interval.low, &interval.high);
-  interval.low = demur_signed_root(interval.low);
-  interval.high = demur_signed_root(interval.high);
+  const Work *work = ends->work;
+  interval = demur_mix_calibration_interval(
+      &work->ratios, demur_sample_as_is(work->input->sample), which == MIX ? ends->raked : NULL,
+      work->scratch[0].ratios, work->input->min_bin_size, 0.95);
+  if (isnan(interval.low))
+    return interval;
+  interval.low = demur_signed_root(fmin(interval.low, p[which].debiased2));
+  interval.high = demur_signed_root(fmax(interval.high, p[which].debiased2));
   return interval;
 }
 
@@ -248,18 +264,42 @@ scaled(const Measured *measured, const StandardErrors *errors, DemurMixValue val
        double *on_scale, double *se) {
   DemurScale scale;
   demur_mix_value_is_ratio(value, &scale);
-  if (which == CHANGE)
-    scale = DEMUR_SCALE_IDENTITY;
-  const double x = which == CHANGE ? measured[MIX].values[value] - measured[PRESENT].values[value]
-                                   : measured[which].values[value];
+  const double x = measured[which].values[value];
   *on_scale = demur_to_scale(x, scale);
   *se = (*errors)[which][value] * demur_scale_slope(x, scale);
 }
 
-/* Ratios: bootstrap-t, of shares on the logit and of O:E on the logarithm. Where the value has no
- * place there (a coverage of 1) or no spread, percentiles. */
+/* Percentiles: where a ratio has no place on its scale (a coverage of 1) or no spread. */
+static DemurInterval
+percentiles(const Ends *ends, DemurMixValue value, int which) {
+  DemurInterval interval;
+  const size_t n = collect(ends, value, which);
+  demur_interval_expanded(ends->buffer, n, ends->n_units[which], 0.95, &interval.low,
+                          &interval.high);
+  return interval;
+}
+
+/* The change of a ratio: Student's, of its linearised standard error (mix-ratios.h) or the replicates' deviation,
+ * whichever is larger: a change is a product of two differences, and where both are near 0 it varies more
+ * than it does at first order. */
+static DemurInterval
+change_interval(const Ends *ends, DemurMixValue value) {
+  const double change = ends->points[MIX].values[value] - ends->points[PRESENT].values[value];
+  double mean, sd;
+  demur_mean_sd(ends->buffer, collect(ends, value, CHANGE), &mean, &sd);
+  const double se =
+      isfinite(sd) ? fmax(sd, ends->change_errors[value]) : ends->change_errors[value];
+  if (!(isfinite(change) && se > 0.0 && isfinite(se)))
+    return percentiles(ends, value, CHANGE);
+  const double half = se * demur_student_quantile(0.975, ends->change_degrees[value]);
+  return (DemurInterval){change - half, change + half};
+}
+
+/* Ratios: bootstrap-t, of shares on the logit and of O:E on the logarithm. */
 static DemurInterval
 ratio_interval(const Ends *ends, DemurMixValue value, int which) {
+  if (which == CHANGE)
+    return change_interval(ends, value);
   const Work *work = ends->work;
   DemurInterval interval;
   DemurScale scale;
@@ -279,16 +319,11 @@ ratio_interval(const Ends *ends, DemurMixValue value, int which) {
   if (isfinite(point) && point_se > 0.0 && (double)n >= LEAST_USED * (double)n_used) {
     demur_interval_studentised(ends->buffer, n, point, point_se, ends->n_units[which], 0.95,
                                &interval.low, &interval.high);
-    if (which != CHANGE) {
-      interval.low = demur_from_scale(interval.low, scale);
-      interval.high = demur_from_scale(interval.high, scale);
-    }
+    interval.low = demur_from_scale(interval.low, scale);
+    interval.high = demur_from_scale(interval.high, scale);
     return interval;
   }
-  n = collect(ends, value, which);
-  demur_interval_expanded(ends->buffer, n, ends->n_units[which], 0.95, &interval.low,
-                          &interval.high);
-  return interval;
+  return percentiles(ends, value, which);
 }
 
 static DemurInterval
@@ -667,6 +702,8 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   Measured points[2];
   StandardErrors errors;
   measure_both(work, scratch, as_is, points, &errors);
+  double change_errors[DEMUR_N_MIX_VALUES], change_degrees[DEMUR_N_MIX_VALUES];
+  measure_changes(work, weights, change_errors, change_degrees);
   if (!draw_all(work, parallel, progress, error))
     return FALSE;
   for (size_t b = 0; b < input->n_replicates; b++)
@@ -674,7 +711,9 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   g_autofree double *buffer = g_new(double, MAX(input->n_replicates, 1));
   const size_t n_present = effective_units(s, work->unit, NULL),
                n_mix = effective_units(s, work->unit, weights);
-  const Ends ends = {work, points, &errors, {n_present, n_mix, n_mix}, buffer};
+  const Ends ends = {
+      work,  points, &errors, weights, change_errors, change_degrees, {n_present, n_mix, n_mix},
+      buffer};
   fill_rows(mix, &ends);
   if (input->released)
     release_rows(input, mix);

@@ -168,6 +168,43 @@ demur_interval_symmetric(double *replicates, size_t n, double point, double trut
   *high = point + half;
 }
 
+/* The sum's lower (side -1) or upper (1) quantile where theta^2 is `square`; z, t: the normal and Student's
+ * quantile of the level. */
+static double
+squares_quantile(const DemurSquares *squares, double square, double side, double z, double t) {
+  const double mean = square + squares->added, growth = squares->growth * square;
+  const double of_mean = (growth + squares->variance) / (9.0 * mean * mean),
+               spread = sqrt(t * t * growth + z * z * squares->variance) / (3.0 * mean);
+  const double root = fmax(1.0 - of_mean + side * spread, 0.0);
+  return mean * root * root * root;
+}
+
+/* The largest theta^2 whose quantile lies below the sum; 0 for none. */
+static double
+squares_end(const DemurSquares *squares, double side, double z, double t) {
+  double low = 0.0, high = fmax(squares->sum, squares->added);
+  for (int doubled = 0; squares_quantile(squares, high, side, z, t) < squares->sum && doubled < 64;
+       doubled++)
+    high *= 2.0;
+  for (int step = 0; step < 100; step++) {
+    const double middle = 0.5 * (low + high);
+    *(squares_quantile(squares, middle, side, z, t) < squares->sum ? &low : &high) = middle;
+  }
+  return low;
+}
+
+void
+demur_interval_squares(const DemurSquares *squares, double level, double *low, double *high) {
+  *low = *high = NAN;
+  if (!isfinite(squares->sum) || !isfinite(squares->growth) || !(squares->added > 0.0) ||
+      !(squares->variance > 0.0) || !isfinite(squares->variance))
+    return;
+  const double z = demur_normal_quantile((1.0 + level) / 2.0),
+               t = demur_student_quantile((1.0 + level) / 2.0, squares->degrees);
+  *low = squares_end(squares, 1.0, z, t);
+  *high = squares_end(squares, -1.0, z, t);
+}
+
 double
 demur_to_scale(double value, DemurScale scale) {
   return scale == DEMUR_SCALE_LOG     ? log(value)

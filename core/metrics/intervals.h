@@ -41,6 +41,21 @@ void demur_interval_basic(double *replicates, size_t n, double point, double tru
 void demur_interval_symmetric(double *replicates, size_t n, double point, double truth,
                               size_t n_units, double level, double *low, double *high);
 
+/* A sum of squares of estimates, which is larger than the sum theta^2 >= 0 of what they estimate: its mean
+ * is theta^2 + added and its variance growth theta^2 + variance. */
+typedef struct {
+  double sum, added, growth, variance;
+  double degrees; /* of freedom of growth, at least 1 */
+} DemurSquares;
+
+/* Interval of theta^2: those values of which the sum is no rarer than one in 2 / (1 - level) on either
+ * side. The sum is taken for a gamma variable of its mean and variance (Patnaik 1949, Biometrika 36, of
+ * noncentral chi-squares; its quantile by Wilson and Hilferty), the normal quantile replaced by Student's for
+ * the part of the variance that grows.
+ * From 0 where a theta of 0 is not too small, to 0 where nothing is large enough; NaN unless all are finite
+ * and the sum has a mean and a variance above 0 at 0. */
+void demur_interval_squares(const DemurSquares *squares, double level, double *low, double *high);
+
 typedef enum {
   DEMUR_SCALE_IDENTITY,
   DEMUR_SCALE_LOG,   /* ratios */

@@ -51,7 +51,9 @@ for name in "$@"; do
       file=${DEMUR_SHARED:-$here/../../../shared}/cohorts/$table.csv
       [ -e "$file" ] || { echo "skipped: no $table.csv" && continue; }
       for sites in 9 12 20 0; do
-        "$bench/bench-defaults" cohort "$file" $sites 50 "${file%/*}/ist_covariates.csv"
+        draws=50
+        [ $sites -gt 0 ] || draws=20
+        "$bench/bench-defaults" cohort "$file" $sites $draws "${file%/*}/ist_covariates.csv"
       done
     done
     for sites in 3 9 24; do "$bench/bench-defaults" simulated $sites 30; done ;;

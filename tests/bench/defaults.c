@@ -2,7 +2,8 @@
  * cohort, train as `demur train` does when nothing is asked for, and measure on hospitals that
  * trained nothing:
  *
- *   bench-defaults cohort TABLE.csv SITES DRAWS [COVARIATES.csv]    SITES 0: all training sites, once
+ *   bench-defaults cohort TABLE.csv SITES DRAWS [COVARIATES.csv]    SITES 0: all training sites; a draw
+ *                                                                   is another seed (folds, labels)
  *   bench-defaults simulated SITES DRAWS                            every kind of cohort below
  *
  * A draw: SITES of the training sites with at least 40 scans, by the seed. Compared is what the
@@ -13,7 +14,8 @@
  * of the plain one, resampling test sites, both lie above 0. Then 50 labels of each test site with
  * at least 70 scans (an audit), judged on the accepted of the rest: site error before, after, and
  * after by the test sites' own prior (best_prior). "audit worse": the 95 % interval of the difference
- * of the squares, resampling those sites, lies above 0. */
+ * of the squares, resampling those sites, lies above 0. Means of draws stand with Student's 95 %
+ * interval, shares with the exact 95 % interval's upper end (Clopper and Pearson). */
 #include "tests/bench/bench.h"
 
 #include "base/blas.h"
@@ -333,7 +335,8 @@ measure(DemurCohort *cohort, const guint32 *all_groups, guint64 seed, DemurParal
 }
 
 typedef struct {
-  double n, log_ratio, log_loss, worse, better, site[2], group[2], audit[3], audit_worse;
+  double n, log_ratio, log_ratio_squares, log_loss, worse, better, site[2], group[2], audit[3],
+      audit_worse;
   GHashTable *told;
 } Sum;
 
@@ -341,6 +344,7 @@ static void
 add(Sum *sum, const Outcome *o, char *told) {
   sum->n += 1.0;
   sum->log_ratio += o->log_ratio;
+  sum->log_ratio_squares += o->log_ratio * o->log_ratio;
   sum->log_loss += o->log_loss;
   sum->worse += o->worse;
   sum->better += o->better;
@@ -357,6 +361,31 @@ add(Sum *sum, const Outcome *o, char *told) {
   g_hash_table_insert(sum->told, told, GUINT_TO_POINTER(before + 1));
 }
 
+/* Half the width of Student's 95 % interval of the mean log ratio; 0 for one draw. */
+static double
+half_width(const Sum *sum) {
+  if (sum->n < 2.0)
+    return 0.0;
+  const double mean = sum->log_ratio / sum->n,
+               variance = fmax(sum->log_ratio_squares / sum->n - mean * mean, 0.0) / (sum->n - 1.0);
+  return demur_student_quantile(0.975, sum->n - 1.0) * sqrt(variance);
+}
+
+/* The largest share of which k or fewer in n are no rarer than one in forty. */
+static double
+share_at_most(double k, double n) {
+  double low = k / n, high = 1.0;
+  for (int step = 0; step < 60 && k < n; step++) {
+    const double p = 0.5 * (low + high);
+    double below = 0.0;
+    for (double i = 0.0; i <= k; i++)
+      below += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) +
+                   (n - i) * log1p(-p));
+    *(below > 0.025 ? &low : &high) = p;
+  }
+  return high;
+}
+
 static void
 print_sum(const char *name, size_t n_sites, Sum *sum) {
   g_autoptr(GString) told = g_string_new(NULL);
@@ -365,12 +394,12 @@ print_sum(const char *name, size_t n_sites, Sum *sum) {
     g_string_append_printf(told, " %s %u", (char *)kind->data,
                            GPOINTER_TO_UINT(g_hash_table_lookup(sum->told, kind->data)));
   const double n = sum->n;
-  printf("%-26s %3zu %3.0f  %+.3f  %+.4f  %.3f %.3f  %.3f %.3f  %5.1f %5.1f  %.3f %.3f %.3f %5.1f"
-         "%s\n",
-         name, n_sites, n, sum->log_ratio / n, sum->log_loss / n, sum->site[0] / n,
+  printf("%-26s %3zu %3.0f  %+.3f (+-%.3f)  %+.4f  %.3f %.3f  %.3f %.3f  %5.1f (<= %.1f) %5.1f  "
+         "%.3f %.3f %.3f %5.1f%s\n",
+         name, n_sites, n, sum->log_ratio / n, half_width(sum), sum->log_loss / n, sum->site[0] / n,
          sum->site[1] / n, sum->group[0] / n, sum->group[1] / n, 100.0 * sum->worse / n,
-         100.0 * sum->better / n, sum->audit[0] / n, sum->audit[1] / n, sum->audit[2] / n,
-         100.0 * sum->audit_worse / n, told->str);
+         100.0 * share_at_most(sum->worse, n), 100.0 * sum->better / n, sum->audit[0] / n,
+         sum->audit[1] / n, sum->audit[2] / n, 100.0 * sum->audit_worse / n, told->str);
   fflush(stdout);
   g_hash_table_unref(sum->told);
 }
@@ -447,13 +476,17 @@ run_table(const char *path, size_t n_sites, guint64 n_draws, const char *covaria
     bench_fail(error);
   g_autofree guint32 *groups = real_groups(whole, covariates);
   Sum sum = {0};
-  for (guint64 draw = 1; draw <= (n_sites == 0 ? 1 : n_draws); draw++) {
+  for (guint64 draw = 1; draw <= n_draws; draw++) {
     g_autoptr(DemurCohort) cohort = draw_sites(whole, n_sites, draw);
     char *told;
     const Outcome o = measure(cohort, groups, draw, parallel, &told);
     if (o.worse)
       printf("  draw %" G_GUINT64_FORMAT " is worse: %s, log ratio %+.3f, log loss %+.4f\n", draw,
              told, o.log_ratio, o.log_loss);
+    printf("  draw %2" G_GUINT64_FORMAT ": %+.4f  %+.5f  %.4f %.4f  %d %d  %.4f %.4f %.4f %d %s\n",
+           draw, o.log_ratio, o.log_loss, o.site_error[0], o.group_error[0], o.worse, o.better,
+           o.audit[0], o.audit[1], o.audit[2], o.audit_worse, told);
+    fflush(stdout);
     add(&sum, &o, told);
   }
   g_autofree char *name = g_path_get_basename(path);
@@ -559,7 +592,7 @@ main(int argc, char **argv) {
     return 2;
   }
   printf(
-      "cohort                   sites  n  ratio  log loss  site error    subgroups   worse better"
+      "cohort                   sites  n  ratio (95 %%)  log loss  site error    subgroups   worse better"
       "  audit: before, after, best prior, worse; what was chosen\n");
   if (table)
     run_table(argv[2], (size_t)g_ascii_strtoull(argv[3], NULL, 10),

@@ -252,9 +252,11 @@ test_standard_errors(void) {
   g_autofree double *raked = g_new(double, s->n),
                     *influences = g_new(double, DEMUR_N_MIX_VALUES *SITES),
                     *unused = g_new(double, DEMUR_N_MIX_VALUES *SITES);
+  g_autofree double *left = g_new(double, SITES), *none = g_new0(double, SITES);
   double values[DEMUR_N_MIX_VALUES], without[SITES][DEMUR_N_MIX_VALUES];
   g_assert_cmpint(demur_raking(margins, 2, s->n, NULL, raked), ==, DEMUR_RAKED);
   demur_mix_ratios(&ratios, (DemurDrawn){NULL, NULL}, raked, scratch, values, influences);
+  demur_mix_leverages(&ratios, raked, left);
   g_autofree double *once = g_memdup2(raked, s->n * sizeof(double));
   for (guint site = 0; site < SITES; site++) {
     for (size_t i = 0; i < s->n; i++)
@@ -271,7 +273,7 @@ test_standard_errors(void) {
     for (guint site = 0; site < SITES; site++)
       squares += (without[site][v] - mean) * (without[site][v] - mean);
     const double jackknife = sqrt((SITES - 1.0) / SITES * squares),
-                 se = demur_mix_ratio_standard_error(&ratios, NULL, influences + v * SITES, NULL);
+                 se = demur_mix_ratio_standard_error(&ratios, NULL, influences + v * SITES);
     g_test_message("%s %.4f: %.5f, jackknife %.5f", demur_mix_value_name((DemurMixValue)v),
                    values[v], se, jackknife);
     g_assert_cmpfloat(se, >, 0.96 * jackknife);
@@ -280,11 +282,16 @@ test_standard_errors(void) {
     for (size_t i = 0; i < s->n; i++)
       counts[i] = 2;
     demur_mix_ratios(&ratios, (DemurDrawn){counts, NULL}, raked, scratch, values, unused);
-    const double twice = demur_mix_ratio_standard_error(&ratios, counts, unused + v * SITES, NULL);
+    const double twice = demur_mix_ratio_standard_error(&ratios, counts, unused + v * SITES);
     g_assert_cmpfloat_with_epsilon(twice * twice / (se * se), (SITES - 1.0) / (2.0 * SITES - 1.0),
                                    1e-6);
-    g_assert_cmpfloat_with_epsilon(
-        demur_mix_ratio_standard_error(&ratios, NULL, influences, influences), 0.0, 1e-15);
+    double degrees;
+    const double *row = influences + v * SITES;
+    g_assert_cmpfloat(demur_mix_change_standard_error(&ratios, row, row, left, &degrees), ==, 0.0);
+    g_assert_true(isnan(degrees));
+    demur_mix_change_standard_error(&ratios, row, none, left, &degrees);
+    g_assert_cmpfloat(degrees, >, 1.0);
+    g_assert_cmpfloat(degrees, <=, SITES);
   }
   demur_mix_ratios_scratch_free(scratch);
   drawn_clear(&drawn);
@@ -322,6 +329,73 @@ test_intervals(void) {
   g_assert_cmpuint(present[0], <, n_samples / 4);
 }
 
+/* Hospitals of two countries, a few of them in the one that is asked for at half; they differ, and the
+ * model is wrong in it. */
+static Drawn
+draw_hospitals(guint n_north, guint n_south, guint n_each, double off, guint64 seed) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_TEST, 2, 0, 0);
+  for (guint h = 0; h < n_north + n_south; h++) {
+    const gboolean north = h < n_north;
+    const double intercept = (north ? off : 0.0) + 0.3 * demur_random_normal(&random);
+    for (guint i = 0; i < n_each; i++) {
+      char id[32], site[16];
+      g_snprintf(id, sizeof id, "s%05u-%03u", h, i);
+      g_snprintf(site, sizeof site, "H%05u", h);
+      const double z = -0.5 + demur_random_normal(&random), risk = logistic(z);
+      demur_cohort_builder_add(builder, id, id, site, "test",
+                               demur_random_uniform(&random) < logistic(z + intercept), &risk, NULL,
+                               NULL);
+      demur_cohort_builder_attribute(builder, "country", north ? "north" : "south");
+    }
+  }
+  return all_accepted(builder);
+}
+
+/* The calibration error of eight hospitals' country at half of all, where it is large and where it is
+ * next to nothing but what hospitals differ by: its 95 % interval, and that of
+ * the change of O:E, without a replicate. */
+static void
+test_few_hospitals(void) {
+  static const struct {
+    double off, most;
+  } rows[] = {{0.9, 0.97}, {0.15, 1.0}}; /* next to 0 the lower end, 0, holds it too */
+  const size_t n_samples = demur_test_repeats(200, 2000);
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    Drawn large = draw_hospitals(600, 2400, 60, rows[r].off, 7);
+    g_autoptr(DemurMix) truth = mix_of(&large, 0, NULL, "country=north:0.5", NULL);
+    const double right = truth->rows[DEMUR_MIX_CALIBRATION].mix,
+                 change = truth->rows[DEMUR_MIX_OE_ALL].change;
+    drawn_clear(&large);
+    size_t n_above = 0, n_below = 0, n_told = 0, n_changes = 0;
+    for (size_t s = 0; s < n_samples; s++) {
+      Drawn drawn = draw_hospitals(8, 32, 80, rows[r].off, 1000 + s);
+      g_autoptr(DemurMix) mix = mix_of(&drawn, 0, NULL, "country=north:0.5", NULL);
+      g_assert_cmpint(mix->unit, ==, DEMUR_UNIT_SITE);
+      const DemurMixRow *row = &mix->rows[DEMUR_MIX_CALIBRATION];
+      drawn_clear(&drawn);
+      if (mix->labels_withheld) /* some hospital has few outcomes */
+        continue;
+      n_told++;
+      g_assert_cmpfloat(row->mix_interval.low, <=, row->mix);
+      g_assert_cmpfloat(row->mix_interval.high, >=, row->mix);
+      n_above += row->mix_interval.low > right;
+      n_below += row->mix_interval.high < right;
+      const DemurInterval changes = mix->rows[DEMUR_MIX_OE_ALL].change_interval;
+      n_changes += changes.low <= change && change <= changes.high;
+    }
+    const double held = 1.0 - (double)(n_above + n_below) / (double)n_told,
+                 error = 3.0 * sqrt(0.95 * 0.05 / (double)n_told);
+    g_test_message(
+        "off by %g (calibration error %.4f): %.1f %% of intervals hold it, %zu above, %zu "
+        "below",
+        rows[r].off, right, 100.0 * held, n_above, n_below);
+    g_assert_cmpuint(n_told, >, n_samples / 2);
+    g_assert_cmpfloat(held, >=, 0.95 - error);
+    g_assert_cmpfloat(held, <=, rows[r].most + error);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -331,6 +405,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
   g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
   g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
+  g_test_add_func("/evaluation/mix/few-hospitals-of-a-country", test_few_hospitals);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* Intervals and quantiles against published or worked values. */
 #include <math.h>
 
+#include "base/random.h"
 #include "metrics/intervals.h"
 #include "support/support.h"
 
@@ -195,6 +196,54 @@ jackknife_by_hand(void) {
   g_assert_true(isnan(low) && isnan(high));
 }
 
+/* Sums of squares of k normal means theta_i with variance v: mean theta^2 + k v, variance 4 v theta^2 + 2 k
+ * v^2. How often the interval of many draws holds theta^2, and on which side it misses; no theta lies below
+ * an interval from 0. At theta 0 the upper end of a sum at its own .025 quantile is 0 (chi-square of 10 degrees:
+ * 3.247, which Wilson and Hilferty give to 1 in 100). */
+static void
+squares_are_held(void) {
+  enum { K = 10, DRAWS = 4000 };
+  static const double thetas[] = {0.0, 0.5, 2.0, 10.0};
+  DemurRandom random = demur_random_stream(3, DEMUR_STREAM_TEST, 4, 0, 0);
+  double low, high;
+  for (size_t r = 0; r < G_N_ELEMENTS(thetas); r++) {
+    size_t n_above = 0, n_below = 0;
+    for (size_t d = 0; d < DRAWS; d++) {
+      DemurSquares squares = {0.0, K, 4.0, 2.0 * K, 1e6};
+      for (size_t i = 0; i < K; i++) {
+        const double x = thetas[r] / sqrt(K) + demur_random_normal(&random);
+        squares.sum += x * x;
+      }
+      demur_interval_squares(&squares, 0.95, &low, &high);
+      g_assert_cmpfloat(low, <=, high);
+      n_above += low > thetas[r] * thetas[r];
+      n_below += high < thetas[r] * thetas[r];
+    }
+    g_test_message("theta %g: %zu above, %zu below of %d", thetas[r], n_above, n_below, DRAWS);
+    g_assert_cmpuint(n_above, >, DRAWS / 60);
+    g_assert_cmpuint(n_above, <, DRAWS / 28);
+    g_assert_cmpuint(n_below, <, DRAWS / 28);
+    if (r > 0)
+      g_assert_cmpuint(n_below, >, DRAWS / 60);
+  }
+  DemurSquares squares = {3.247 * 0.99, 10.0, 4.0, 20.0, 1e6};
+  demur_interval_squares(&squares, 0.95, &low, &high);
+  g_assert_true(low == 0.0 && high < 1e-12);
+  squares.sum = 3.247 * 1.01;
+  demur_interval_squares(&squares, 0.95, &low, &high);
+  g_assert_true(low == 0.0 && high > 0.0);
+  /* Few degrees of freedom: wider where theta is large, as before where it is 0. */
+  double wide_low, wide_high;
+  squares.sum = 200.0;
+  demur_interval_squares(&squares, 0.95, &low, &high);
+  squares.degrees = 5.0;
+  demur_interval_squares(&squares, 0.95, &wide_low, &wide_high);
+  g_assert_true(wide_low < low && high < wide_high);
+  squares.variance = 0.0;
+  demur_interval_squares(&squares, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -206,5 +255,6 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/intervals/student-quantile", student_quantiles_match);
   g_test_add_func("/metrics/intervals/kinds-by-hand", interval_kinds_by_hand);
   g_test_add_func("/metrics/intervals/jackknife-by-hand", jackknife_by_hand);
+  g_test_add_func("/metrics/intervals/squares-are-held", squares_are_held);
   return g_test_run();
 }
