@@ -368,10 +368,13 @@ selector_words(const DemurReportFinding *f, Fact fact) {
   const DemurReportInput *input = f->input;
   const char *recalibrate = demur_section_setting(input, "recalibrate");
   switch (fact) {
-  case INPUTS:
+  case INPUTS: {
+    g_autofree char *features =
+        demur_section_setting_words(demur_section_setting(input, "features"));
     return g_strdup_printf("of the selector: features %s of the model's output; of the risk model: "
                            "for the author",
-                           demur_text_recorded(demur_section_setting(input, "features")));
+                           features);
+  }
   case PREDICTIONS:
     return g_strdup_printf("by model %s, outside this program; recalibration: %s",
                            demur_text_recorded(f->evaluation->model),

@@ -74,9 +74,9 @@ demur_section_model_card(DemurPages *p) {
       g_strdup("A selector: it says for each scan whether the risk that another model gave it "
                "should be shown. It gives no risk itself."));
   demur_rows_pair(&rows, "Risk model it stands behind", g_strdup(demur_text_recorded(s->model)));
+  g_autofree char *features = demur_section_setting_words(demur_section_setting(input, "features"));
   demur_rows_pair(&rows, "Input",
-                  g_strdup_printf("the model's risk and embedding; features: %s",
-                                  demur_text_recorded(demur_section_setting(input, "features"))));
+                  g_strdup_printf("the model's risk and embedding; features: %s", features));
   demur_rows_pair(&rows, "Output",
                   g_strdup("a score from 0 to 1; accepted where it reaches the threshold"));
   demur_rows_pair(&rows, "Threshold", threshold_words(input));

@@ -4,6 +4,7 @@
 #include "report/format.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
   const char *label;
@@ -61,8 +62,37 @@ has_shares(const DemurRejectionChart *chart) {
   return chart->kind == DEMUR_REJECTION_RATES && chart->n_series > 0;
 }
 
+/* A second line of a label, in units of the font size. */
+#define SECOND_LINE 1.2
+
+/* Where a label that is wider than there is room for breaks: the blank nearest to its middle; NULL: it
+ * stands on one line. */
+static const char *
+break_of(cairo_t *cr, const DemurPalette *palette, const char *label, double room) {
+  if (demur_chart_text_size(cr, palette, label, palette->font_size, FALSE).width <= room)
+    return NULL;
+  const char *best = NULL, *middle = label + strlen(label) / 2;
+  for (const char *blank = strchr(label, ' '); blank != NULL; blank = strchr(blank + 1, ' '))
+    if (best == NULL || ABS(blank - middle) < ABS(best - middle))
+      best = blank;
+  return best;
+}
+
+static void
+draw_label(cairo_t *cr, const DemurPalette *palette, const char *label, double middle, double y,
+           double room) {
+  const char *at = break_of(cr, palette, label, room);
+  g_autofree char *first = at != NULL ? g_strndup(label, (gsize)(at - label)) : g_strdup(label);
+  demur_chart_text(cr, palette, first, palette->font_size, FALSE, palette->ink, middle, y, 0.5, 0,
+                   room);
+  if (at != NULL)
+    demur_chart_text(cr, palette, at + 1, palette->font_size, FALSE, palette->ink, middle,
+                     y + palette->font_size * SECOND_LINE, 0.5, 0, room);
+}
+
 typedef struct {
   DemurPlot plot;
+  gboolean two_lines;        /* of a label */
   size_t n;                  /* bars of a label */
   double group, slot, width; /* of a label, of a bar with its gap, of a bar */
 } Layout;
@@ -92,13 +122,18 @@ begin(const DemurRejectionChart *chart, cairo_t *cr, const DemurPalette *palette
   const double key = draw_key(bars, n, cr, palette, rectangle.x, rectangle.y, rectangle.width);
   const double above = key + size; /* and room for the number on a bar as high as the axis */
   rectangle.y += above;
-  rectangle.height -= above + (has_shares(chart) ? SHARE_LINE * size : 0);
+  Layout layout = {.n = n};
+  const double room = (rectangle.width - 4 * size) / (double)MAX(chart->n_labels, 1) * 0.95;
+  for (size_t l = 0; l < chart->n_labels; l++)
+    layout.two_lines |= break_of(cr, palette, chart->labels[l], room) != NULL;
+  rectangle.height -= above + (has_shares(chart) ? SHARE_LINE * size : 0) +
+                      (layout.two_lines ? SECOND_LINE * size : 0);
   DemurChartFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
                            .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
                            .y_style = DEMUR_NUMBER_PERCENT,
                            .no_x_ticks = TRUE};
   frame.y.high = fmax(frame.y.high, frame.y.step);
-  Layout layout = {.plot = demur_plot_begin(cr, palette, rectangle, &frame), .n = n};
+  layout.plot = demur_plot_begin(cr, palette, rectangle, &frame);
   layout.group = layout.plot.area.width / (double)MAX(chart->n_labels, 1);
   layout.slot = layout.group * 0.8 / (double)MAX(n, 1);
   layout.width = fmin(layout.slot * 0.82, size * 6);
@@ -173,14 +208,14 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
         demur_chart_text(cr, palette, text, size * 0.92, FALSE, palette->ink, x, top - 1.5, 0.5, 1,
                          0);
     }
-    demur_chart_text(cr, palette, chart->labels[l], size, FALSE, palette->ink, middle,
-                     base + size * 0.4, 0.5, 0, group * 0.95);
+    draw_label(cr, palette, chart->labels[l], middle, base + size * 0.4, group * 0.95);
     if (!has_shares(chart))
       continue;
     g_autofree char *share = demur_text_percent(chart->series[0].rejections[l].share_of_all, 1);
     g_autofree char *words = g_strdup_printf("(%s)", share);
     demur_chart_text(cr, palette, words, size * 0.9, FALSE, palette->muted, middle,
-                     base + size * (0.4 + SHARE_LINE), 0.5, 0, group * 0.95);
+                     base + size * (0.4 + SHARE_LINE + (layout.two_lines ? SECOND_LINE : 0.0)), 0.5,
+                     0, group * 0.95);
   }
   cairo_restore(cr);
 }

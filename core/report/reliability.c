@@ -79,11 +79,17 @@ draw_histogram(const DemurReliability *chart, cairo_t *cr, const DemurPalette *p
 static void
 draw_corner(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
             const DemurPlot *plot) {
-  const double size = palette->font_size;
-  for (int i = 0; chart->corner && chart->corner[i]; i++)
-    demur_chart_text(cr, palette, chart->corner[i], size * 0.9, FALSE, palette->muted,
-                     plot->area.x + size * 0.6, plot->area.y + size * (0.2 + 1.25 * i), 0, 0,
-                     plot->area.width * 0.6);
+  const double size = palette->font_size, most = plot->area.width * 0.6;
+  for (int i = 0; chart->corner && chart->corner[i]; i++) {
+    const double x = plot->area.x + size * 0.6, y = plot->area.y + size * (0.2 + 1.25 * i);
+    /* A line of the grid would strike the words out. */
+    const DemurSize words = demur_chart_text_size(cr, palette, chart->corner[i], size * 0.9, FALSE);
+    cairo_rectangle(cr, x, y, fmin(words.width, most), words.height);
+    demur_chart_colour(cr, palette->paper, 1);
+    cairo_fill(cr);
+    demur_chart_text(cr, palette, chart->corner[i], size * 0.9, FALSE, palette->muted, x, y, 0, 0,
+                     most);
+  }
 }
 
 static void

@@ -44,7 +44,7 @@ setting_words(const char *value) {
   const char *e = value ? strstr(value, "e-") : NULL;
   double number;
   if (!e || !demur_number_parse(value, strlen(value), &number))
-    return g_strdup(demur_text_recorded(value));
+    return demur_section_setting_words(value);
   GString *words = g_string_new_len(value, e - value);
   g_string_append(words, " × 10⁻");
   for (const char *digit = e + 2 + strspn(e + 2, "0"); g_ascii_isdigit(*digit); digit++)

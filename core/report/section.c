@@ -159,3 +159,14 @@ demur_section_setting(const DemurReportInput *input, const char *key) {
       return input->selector.settings[i].value;
   return NULL;
 }
+
+char *
+demur_section_setting_words(const char *value) {
+  GString *words = g_string_new(NULL);
+  for (const char *c = demur_text_recorded(value); *c != '\0'; c++) {
+    g_string_append_c(words, *c);
+    if (*c == ',' && c[1] != ' ' && c[1] != '\0' && !g_ascii_isdigit(c[1]))
+      g_string_append_c(words, ' ');
+  }
+  return g_string_free(words, FALSE);
+}

@@ -111,4 +111,8 @@ char *demur_section_amount(size_t n_scans, size_t n_patients, size_t n_sites);
 /* A setting of the training by its name; NULL: not recorded. */
 const char *demur_section_setting(const DemurReportInput *input, const char *key);
 
+/* A setting's value as text that lines can break: "confidence, class" of "confidence,class", "not recorded" of
+ * NULL; owned. */
+char *demur_section_setting_words(const char *value);
+
 G_END_DECLS

@@ -152,6 +152,59 @@ test_reliability(void) {
   cairo_surface_destroy(surface);
 }
 
+/* The grid is not drawn through the words in the corner: two letters far apart hide as much of it as many
+ * would. */
+static void
+test_corner_hides_the_grid(void) {
+  const DemurReliabilityBin bins[] = {{40, 0.1, 0.1, 0.05, 0.2}};
+  const char *wide[13] = {NULL}, *narrow[13] = {NULL};
+  for (size_t i = 0; i < 12; i++) {
+    wide[i] = "i                i";
+    narrow[i] = "ii";
+  }
+  size_t n_grid[2];
+  for (int k = 0; k < 2; k++) {
+    const DemurReliability chart = {
+        .n_bins = 1, .bins = bins, .axis_end = 1, .corner = k ? wide : narrow};
+    cairo_t *cr;
+    cairo_surface_t *surface = canvas(demur_palette_paper(), &cr);
+    demur_reliability_chart.draw(&chart, cr, demur_palette_paper(), whole);
+    cairo_destroy(cr);
+    n_grid[k] = count_pixels(surface, demur_palette_paper()->grid, 0, WIDTH);
+    cairo_surface_destroy(surface);
+  }
+  g_assert_cmpuint(n_grid[1] + 20, <, n_grid[0]);
+}
+
+/* A label that is too wide stands on two lines where it has a blank, and loses nothing. */
+static void
+test_long_labels_break(void) {
+  const DemurRejection rejections[2] = {{.rate = 0.0, .rate_low = NAN, .rate_high = NAN},
+                                        {.rate = 0.0, .rate_low = NAN, .rate_high = NAN}};
+  const DemurRejectionSeries series = {
+      .label = "selector", .series = DEMUR_SERIES_SELECTOR, .rejections = rejections};
+  static const char *const labels[2] = {"mmmmmmmmmmmmmmmm.mmmmmmmmmmmmmmmm",
+                                        "mmmmmmmmmmmmmmmm mmmmmmmmmmmmmmmm"};
+  size_t n_ink[2];
+  for (int k = 0; k < 2; k++) {
+    const char *const both[2] = {labels[k], labels[k]};
+    const DemurRejectionChart chart = {.kind = DEMUR_REJECTION_RATES,
+                                       .n_labels = 2,
+                                       .labels = both,
+                                       .n_series = 1,
+                                       .series = &series};
+    cairo_t *cr;
+    cairo_surface_t *surface = canvas(demur_palette_paper(), &cr);
+    demur_rejection_chart.draw(&chart, cr, demur_palette_paper(), whole);
+    cairo_destroy(cr);
+    n_ink[k] =
+        (size_t)WIDTH * HEIGHT - count_pixels(surface, demur_palette_paper()->paper, 0, WIDTH);
+    cairo_surface_destroy(surface);
+  }
+  g_test_message("%zu pixels, %zu", n_ink[0], n_ink[1]);
+  g_assert_cmpuint(n_ink[1], >, n_ink[0] + 300);
+}
+
 static void
 test_histogram_and_rejections(void) {
   const size_t all[4] = {10, 0, 30, 60}, kept[4] = {1, 0, 20, 59}, none[4] = {0, 0, 0, 0};
@@ -247,6 +300,8 @@ main(int argc, char **argv) {
   g_test_add_func("/report/charts/undefined-everywhere-draws-no-line", test_undefined_everywhere);
   g_test_add_func("/report/charts/curve-yields-its-numbers", test_curve_numbers);
   g_test_add_func("/report/charts/reliability-marks-and-words", test_reliability);
+  g_test_add_func("/report/charts/corner-hides-the-grid", test_corner_hides_the_grid);
+  g_test_add_func("/report/charts/long-labels-break", test_long_labels_break);
   g_test_add_func("/report/charts/histogram-and-rejection-yield-their-numbers",
                   test_histogram_and_rejections);
   g_test_add_func("/report/charts/forest-marks-groups-that-stand-out", test_forest);

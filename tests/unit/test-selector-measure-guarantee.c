@@ -236,7 +236,7 @@ what_is_refused(void) {
  * and it is not idle where twice the loss is asked for. */
 static void
 unknown_outcomes_are_the_worse_of_both(void) {
-  const size_t n_draws = 200;
+  const size_t n_draws = demur_test_repeats(200, 500);
   static const DemurGuaranteeMeasure measures[] = {DEMUR_GUARANTEE_NPV, DEMUR_GUARANTEE_PPV,
                                                    DEMUR_GUARANTEE_ERROR, DEMUR_GUARANTEE_BRIER};
   g_autofree World *world = g_new(World, 1);
