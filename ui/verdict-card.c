@@ -32,6 +32,7 @@ struct _DemurVerdictCard {
   GtkLabel *pending;
   DemurReviewKind proposal;
   gint64 proposed_of; /* the verdict it is of */
+  gboolean details_shown;
   GtkWidget *agree, *disagree, *comment;
 };
 
@@ -404,7 +405,6 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_box_append(line, unit);
     gtk_box_append(box, GTK_WIDGET(line));
     add_interval(box, scan, FALSE);
-    add_yearly(box, scan);
   } else if (scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
     GtkWidget *big = demur_shown_label_new(_("Risk held back"));
@@ -427,12 +427,12 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_label(box, _("A risk that the selector does not trust. The reveal was kept."),
               "muted small");
     add_interval(box, scan, TRUE);
-    add_yearly(box, scan);
   }
   g_autofree char *todo = what_to_do(scan, remedy);
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
     g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
     add_label(box, why, NULL);
+    add_label(box, _("Until then no risk is shown: read the scan without one."), NULL);
   }
   if (todo != NULL)
     add_label(box, todo, NULL);
@@ -452,6 +452,8 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   }
   const gboolean told =
       scan->shown == DEMUR_SHOWN_ACCEPTED || (scan->shown == DEMUR_SHOWN_RED_FLAG && revealed);
+  if (told) /* what is read in five seconds stands above it */
+    add_yearly(box, scan);
   if (told && !isnan(scan->score) && !isnan(scan->threshold)) {
     g_autofree char *score = demur_text_significant(scan->score, 3);
     g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
@@ -478,6 +480,37 @@ as_sentence(const char *text) {
 }
 
 static void
+on_details(GtkExpander *expander, GParamSpec *spec, DemurVerdictCard *card) {
+  card->details_shown = gtk_expander_get_expanded(expander);
+}
+
+/* A place below what is read first, folded until a reader wants it, then open for every case. */
+static GtkBox *
+add_details(DemurVerdictCard *card, GtkBox *box) {
+  GtkWidget *expander = gtk_expander_new(NULL);
+  GtkWidget *title = demur_shown_label_new(_("More about such scans"));
+  gtk_widget_add_css_class(title, "muted");
+  gtk_expander_set_label_widget(GTK_EXPANDER(expander), title);
+  demur_shown_name_set(expander, _("More about such scans"));
+  GtkWidget *within = gtk_box_new(GTK_ORIENTATION_VERTICAL, 5);
+  gtk_expander_set_child(GTK_EXPANDER(expander), within);
+  gtk_expander_set_expanded(GTK_EXPANDER(expander), card->details_shown);
+  g_signal_connect(expander, "notify::expanded", G_CALLBACK(on_details), card);
+  gtk_box_append(box, expander);
+  return GTK_BOX(within);
+}
+
+/* How many of them, from the last, are of scans at large. */
+static size_t
+n_context(DemurVerdictCard *card, const DemurScan *scan) {
+  g_autoptr(GPtrArray) told = demur_scan_told_reasons(scan, demur_session_revealed(card->session));
+  size_t n = 0;
+  while (n < told->len && demur_reason_is_context(told->pdata[told->len - 1 - n]))
+    n++;
+  return n;
+}
+
+static void
 add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
   guint n_numbered;
   g_auto(GStrv) reasons =
@@ -485,8 +518,15 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
   if (reasons[0] == NULL)
     return;
   GtkBox *box = add_card(card, _("Why"));
-  for (size_t i = 0; reasons[i] != NULL; i++) {
+  const size_t n = g_strv_length(reasons), first_context = n - MIN(n, n_context(card, scan));
+  GtkBox *details = NULL;
+  for (size_t i = 0; i < n; i++) {
     g_autofree char *text = as_sentence(reasons[i]);
+    if (i > 0 && i >= first_context) {
+      details = details != NULL ? details : add_details(card, box);
+      add_label(details, text, "muted small");
+      continue;
+    }
     if (i >= n_numbered) { /* the first of all is what there is to be said */
       gtk_widget_set_margin_top(add_label(box, text, i == 0 ? NULL : "muted small"),
                                 i > 0 && i == n_numbered ? 4 : 0);

@@ -279,14 +279,14 @@ is_of_selector(const DemurReason *reason) {
 }
 
 /* What surrounds a verdict and is no reason of it. */
-static gboolean
-is_context(const DemurReason *reason) {
+gboolean
+demur_reason_is_context(const DemurReason *reason) {
   return reason->kind == DEMUR_REASON_MADE_WITHIN || reason->kind == DEMUR_REASON_MOSTLY;
 }
 
 gboolean
 demur_reason_is_remark(const DemurReason *reason) {
-  return reason->kind == DEMUR_REASON_WITHHELD || is_context(reason);
+  return reason->kind == DEMUR_REASON_WITHHELD || demur_reason_is_context(reason);
 }
 
 /* Takes away what a risk could be read from. */
@@ -331,7 +331,7 @@ demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk) {
     if (!tells_risk)
       roughen(copy);
     g_ptr_array_add(shown, copy);
-    if (!is_context(copy))
+    if (!demur_reason_is_context(copy))
       n_reasons = shown->len;
   }
   if (!tells_risk && of_selector)
@@ -343,7 +343,7 @@ char *
 demur_reasons_lead(const GPtrArray *reasons) {
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
     const DemurReason *reason = reasons->pdata[i];
-    if (!reason->tells_risk && !is_context(reason))
+    if (!reason->tells_risk && !demur_reason_is_context(reason))
       return g_strdup_printf("%s:%s", kinds[reason->kind],
                              reason->subject != NULL ? reason->subject : "");
   }

@@ -103,6 +103,9 @@ gboolean demur_reason_is_of_risk(const DemurReason *reason);
 /* What is no reason of the scan's own and stands below those, without a number: that others are not
  * told, and what surrounds a verdict. */
 gboolean demur_reason_is_remark(const DemurReason *reason);
+/* A remark on scans at large: where this one is like the others, and for what most are refused. They
+ * stand last. */
+gboolean demur_reason_is_context(const DemurReason *reason);
 
 /* An array that owns its DemurReason, most important first. */
 GPtrArray *demur_reasons_new(void);

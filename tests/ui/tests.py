@@ -257,7 +257,13 @@ def verdict_equals_assess():
             assert "Risk held back" in texts
             told = [t for t in texts if f"{100 * one['risk']:.1f}" in t.replace("\u00a0", " ")]
             assert not told, f"a risk that is held back stands on the screen: {told}"
-            assert [t for t in texts if "the model was checked on" in t or "would tell the risk" in t], texts
+            assert [t for t in texts if "the model was checked on" in t or "would tell the risk" in t or
+                    "without telling the risk" in t], texts
+            # What is of scans at large is folded below, until it is asked for.
+            assert any(d["kind"] == "made_within" for d in one["reason_details"]), one
+            assert not [t for t in texts if t.startswith("As in the scans the model was checked on")], texts
+            app.do("push button", "More about such scans")
+            app.wait_text("As in the scans the model was checked on: ")
     app.quit()
 
 
