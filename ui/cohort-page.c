@@ -24,6 +24,7 @@
 #include "ui/worker.h"
 
 #define N_SERIES 3
+#define REST_MS 120 /* without a move of the slider */
 
 /* Everything the charts read, filled again at each move of the slider. */
 typedef struct {
@@ -36,6 +37,8 @@ typedef struct {
   DemurRejectionSeries rejection_series[2];
   DemurRejectionChart rejection;
   DemurReliability reliability;
+  DemurShownCalibration calibration;
+  char *corner[4]; /* of the reliability, NULL-terminated */
   DemurHistogramPanel panels[2];
   DemurConfidenceHistogram histogram;
 } Live;
@@ -84,12 +87,22 @@ struct _DemurCohortPage {
   GtkLabel *who_note;
   DemurWhoTable who_table;
   guint description_idle;
+  guint rest; /* a timeout: the slider rests */
 };
 
 enum { STUDY, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(DemurCohortPage, demur_cohort_page, GTK_TYPE_BOX)
+
+/* Of another coverage. */
+static void
+clear_calibration(Live *live) {
+  live->reliability.n_smooth = 0;
+  live->reliability.corner = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(live->corner); i++)
+    g_clear_pointer(&live->corner[i], g_free);
+}
 
 static void
 clear_study(DemurCohortPage *page) {
@@ -100,6 +113,7 @@ clear_study(DemurCohortPage *page) {
   g_clear_pointer(&page->study, demur_coverage_study_unref);
   for (guint l = 0; l < DEMUR_OPERATING_MAX_LABELS; l++)
     g_clear_pointer(&page->live.labels[l], g_free);
+  clear_calibration(&page->live);
 }
 
 static void
@@ -111,6 +125,7 @@ demur_cohort_page_dispose(GObject *object) {
     page->card[c] = NULL;
   clear_study(page);
   g_clear_handle_id(&page->description_idle, g_source_remove);
+  g_clear_handle_id(&page->rest, g_source_remove);
   g_clear_object(&page->session);
   g_clear_pointer(&page->group_by, g_free);
   g_clear_pointer(&page->choice, g_free);
@@ -264,11 +279,46 @@ update_promise(DemurCohortPage *page, double coverage) {
 }
 
 /* One frame: everything from the arrays. */
+/* The smooth curve, and in the corner O:E, slope and calibration in the large, where they are known:
+ * once the slider rests, they take longer than a frame. */
+static void
+on_rest(gpointer data) {
+  DemurCohortPage *page = data;
+  page->rest = 0;
+  if (page->study == NULL)
+    return;
+  Live *live = &page->live;
+  demur_operating_calibration(page->study, &live->now, &live->calibration);
+  clear_calibration(live);
+  const struct {
+    const char *name;
+    double value;
+  } known[] = {{"O:E", live->calibration.oe_ratio},
+               {_("slope"), live->calibration.slope},
+               {_("in the large"), live->calibration.intercept}};
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(known); i++) {
+    g_autofree char *value = demur_text_decimal(known[i].value, 2);
+    if (isfinite(known[i].value))
+      live->corner[n++] = g_strdup_printf("%s %s", known[i].name, value);
+  }
+  live->reliability.corner = (const char *const *)live->corner;
+  live->reliability.n_smooth = live->calibration.n_smooth;
+  live->reliability.smooth = live->calibration.smooth;
+  g_autofree char *caption = caption_text(page->study, live->now.coverage);
+  for (guint c = 0; c < N_CHARTS; c++)
+    if (cards[c].data == G_STRUCT_OFFSET(Live, reliability))
+      demur_chart_card_update(page->card[c], cards[c].interface, &live->reliability, caption);
+}
+
 static void
 update(DemurCohortPage *page) {
   if (page->study == NULL)
     return;
   Live *live = &page->live;
+  clear_calibration(live);
+  g_clear_handle_id(&page->rest, g_source_remove);
+  page->rest = g_timeout_add_once(REST_MS, on_rest, page);
   const double coverage = round(gtk_range_get_value(GTK_RANGE(page->scale))) / 100;
   demur_operating_compute(page->study, coverage, page->scratch, &live->now);
   live->curve.marker = coverage;
@@ -433,6 +483,8 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   page->updating = FALSE;
   gtk_stack_set_visible_child_name(page->stack, "study");
   update(page);
+  g_clear_handle_id(&page->rest, g_source_remove);
+  on_rest(page);
   if (page->shown && !renewed)
     gtk_widget_grab_focus(GTK_WIDGET(page->scale));
   g_signal_emit(page, signals[STUDY], 0);

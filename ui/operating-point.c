@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/small-cells.h"
+#include "metrics/calibration-fit.h"
 #include "metrics/intervals.h"
 
 struct DemurOperatingScratch {
@@ -190,4 +191,21 @@ demur_operating_compute(const DemurCoverageStudy *study, double coverage,
   operating->n_confidence_accepted = fill_histogram(study, study->confidence_ranks, confidence_rank,
                                                     operating->histogram_of_confidence);
   fill_groups(study, rank, scratch, operating);
+}
+
+void
+demur_operating_calibration(const DemurCoverageStudy *study, const DemurShownPoint *operating,
+                            DemurShownCalibration *calibration) {
+  const DemurSample *s = study->sample;
+  g_autofree guint32 *counts = g_new(guint32, MAX(s->n, 1));
+  for (size_t i = 0; i < s->n; i++)
+    counts[i] = study->ranks[i] <= operating->selector.rank ? 1 : 0;
+  const DemurOutcomes accepted = {
+      .n = s->n, .risks = s->risks, .labels = s->labels, .counts = counts, .weights = s->weights};
+  const DemurCalibrationFit fit = demur_calibration_fit(&accepted, NULL);
+  calibration->oe_ratio = demur_calibration_oe_ratio(&accepted);
+  calibration->slope = fit.slope;
+  calibration->intercept = fit.intercept;
+  calibration->n_smooth = demur_calibration_curve(&accepted, s->patients, s->n_patients,
+                                                  calibration->smooth, DEMUR_N_SMOOTH);
 }

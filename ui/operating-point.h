@@ -3,6 +3,7 @@
  * scores with ties, equal-mass bins with the remainders first, bins of the confidence. */
 #pragma once
 
+#include "metrics/calibration-curve.h"
 #include "metrics/selective.h"
 #include "tasks/coverage-study.h"
 
@@ -45,5 +46,17 @@ void demur_operating_scratch_free(DemurOperatingScratch *scratch);
 /* Fills operating, whose arrays belong to scratch. O(n). */
 void demur_operating_compute(const DemurCoverageStudy *study, double coverage,
                              DemurOperatingScratch *scratch, DemurShownPoint *operating);
+
+/* How calibrated the accepted are, as the report says it: O:E, the slope, calibration in the large (NaN
+ * where they have no value), and the smooth curve with its band. */
+typedef struct {
+  double oe_ratio, slope, intercept;
+  size_t n_smooth; /* 0: no curve */
+  DemurCurvePlace smooth[DEMUR_N_SMOOTH];
+} DemurShownCalibration;
+
+/* At the coverage of operating. O(n n_smooth): for when the slider rests, not for a frame. */
+void demur_operating_calibration(const DemurCoverageStudy *study, const DemurShownPoint *operating,
+                                 DemurShownCalibration *calibration);
 
 G_END_DECLS

@@ -99,6 +99,37 @@ study_new(void) {
   return study;
 }
 
+/* Of risks .1 .4 .9 with outcomes 0 1 1: O:E 2 / 1.4; the intercept makes the risks sum up to 2; a 0 below
+ * both 1s leaves the slope without an answer. Of all six there is a curve, on which shares are shares. */
+static void
+calibration_is_of_the_accepted(void) {
+  DemurCoverageStudy *study = study_new();
+  DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
+  DemurShownPoint now;
+  DemurShownCalibration c;
+  demur_operating_compute(study, 0.5, scratch, &now);
+  demur_operating_calibration(study, &now, &c);
+  g_assert_cmpfloat_with_epsilon(c.oe_ratio, 2 / 1.4, 1e-12);
+  g_assert_true(isnan(c.slope));
+  static const double odds[] = {0.1 / 0.9, 0.4 / 0.6, 0.9 / 0.1};
+  double sum = 0;
+  for (int i = 0; i < 3; i++)
+    sum += 1 / (1 + exp(-c.intercept) / odds[i]);
+  g_assert_cmpfloat_with_epsilon(sum, 2, 1e-6);
+  demur_operating_compute(study, 1, scratch, &now);
+  demur_operating_calibration(study, &now, &c);
+  g_assert_cmpfloat_with_epsilon(c.oe_ratio, 3 / 2.5, 1e-12);
+  g_assert_true(isfinite(c.slope));
+  g_assert_cmpuint(c.n_smooth, >, 1);
+  for (size_t i = 0; i < c.n_smooth; i++) {
+    g_assert_true(c.smooth[i].low <= c.smooth[i].value && c.smooth[i].value <= c.smooth[i].high);
+    g_assert_true(i == 0 || c.smooth[i - 1].risk <= c.smooth[i].risk);
+  }
+  demur_operating_scratch_free(scratch);
+  g_free(study->evaluation);
+  demur_coverage_study_unref(study);
+}
+
 static void
 half_of_six_scans(void) {
   DemurCoverageStudy *study = study_new();
@@ -160,6 +191,8 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/operating-point/half-of-six-scans", half_of_six_scans);
+  g_test_add_func("/ui/operating-point/calibration-is-of-the-accepted",
+                  calibration_is_of_the_accepted);
   g_test_add_func("/ui/operating-point/more-coverage-never-rejects-more",
                   everything_is_kept_at_full_coverage_and_more_coverage_never_rejects_more);
   g_test_add_func("/ui/operating-point/small-groups", small_groups_can_not_be_had_by_subtraction);
