@@ -186,10 +186,11 @@ find_type(GtkWidget *widget, GType type) {
 }
 
 static DemurCtView *view;
+static int forward; /* which way the wheel goes away from slice 0: as the archive numbers them */
 
 static void
 step_slice(size_t i) {
-  demur_ct_view_scroll(view, 1);
+  demur_ct_view_scroll(view, forward);
 }
 
 static void
@@ -205,6 +206,9 @@ time_planes(void) {
                                   : kind == 2 ? DEMUR_CT_SAGITTAL
                                               : DEMUR_CT_ACQUIRED);
     demur_ct_view_set_slab(view, kind == 3 ? 10 : 0);
+    demur_ct_view_set_slice(view, 0);
+    demur_ct_view_scroll(view, 1);
+    forward = demur_ct_view_slice(view) == 0 ? -1 : 1;
     demur_ct_view_set_slice(view, 0);
     paint();
     Times times = {0};
