@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "selector/coverage.h"
+#include "tasks/family-study.h"
 
 static const char *
 number_text(double value, char *buffer, size_t size) {
@@ -277,50 +278,26 @@ tell_guarantees(const DemurEvaluating *evaluating, DemurJson *json, GError **err
   return TRUE;
 }
 
+/* Members into an open object. */
 static gboolean
-run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(DemurEvaluating) evaluating = {0};
-  g_auto(GStrv) arguments = NULL;
-  g_auto(GStrv) selectors = NULL;
-  DemurEvaluateParams options = {0};
-  gboolean audited = FALSE;
-  const GOptionEntry entries[] = {{"audited", 0, 0, G_OPTION_ARG_NONE, &audited,
-                                   "with the site audits, on the scans that they did not label",
-                                   NULL},
-                                  {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
-                                   "selector to evaluate; may be given several times", "S"},
-                                  DEMUR_CLI_EVALUATION_ENTRIES(options),
-                                  DEMUR_CLI_MEASURE_ENTRIES(options),
-                                  {NULL}};
-  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
-      !demur_command_expect(arguments, 0, "evaluate takes options only", error))
-    return FALSE;
-  options.audited = audited;
-  if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
-    return FALSE;
-  const DemurEvaluation *e = evaluating.evaluation;
-  if (context->json) {
-    DemurJson *json = demur_json_new();
+write_evaluating(DemurTask *task, const DemurEvaluating *evaluating, DemurJson *json,
+                 GError **error) {
+  demur_evaluation_write_json(evaluating->evaluation, json);
+  demur_json_begin_array(json, "validations");
+  for (size_t v = 0; v < evaluating->n_selectors; v++) {
+    g_autofree char *sentence = demur_task_validation_sentence(task, evaluating->names[v]);
     demur_json_begin_object(json, NULL);
-    demur_evaluation_write_json(e, json);
-    demur_json_begin_array(json, "validations");
-    for (size_t v = 0; v < evaluating.n_selectors; v++) {
-      g_autofree char *sentence =
-          demur_task_validation_sentence(&context->task, evaluating.names[v]);
-      demur_json_begin_object(json, NULL);
-      demur_json_string(json, "selector", evaluating.names[v]);
-      demur_json_string(json, "sentence", sentence);
-      demur_json_end_object(json);
-    }
-    demur_json_end_array(json);
-    if (!tell_guarantees(&evaluating, json, error)) {
-      demur_json_free(json);
-      return FALSE;
-    }
+    demur_json_string(json, "selector", evaluating->names[v]);
+    demur_json_string(json, "sentence", sentence);
     demur_json_end_object(json);
-    demur_context_print_json(context, json);
-    return TRUE;
   }
+  demur_json_end_array(json);
+  return tell_guarantees(evaluating, json, error);
+}
+
+static gboolean
+print_evaluating(DemurTask *task, const DemurEvaluating *evaluating, GError **error) {
+  const DemurEvaluation *e = evaluating->evaluation;
   g_print(
       "Cohort '%s', split '%s'%s%s: %zu scan%s of %zu patient%s at %zu site%s, seed %" G_GUINT64_FORMAT
       "\n",
@@ -355,17 +332,135 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
             demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
-  for (size_t v = 0; v < evaluating.n_selectors; v++) {
-    g_autofree char *sentence = demur_task_validation_sentence(&context->task, evaluating.names[v]);
-    g_print("Selector %s: %s\n", evaluating.names[v], sentence);
+  for (size_t v = 0; v < evaluating->n_selectors; v++) {
+    g_autofree char *sentence = demur_task_validation_sentence(task, evaluating->names[v]);
+    g_print("Selector %s: %s\n", evaluating->names[v], sentence);
   }
-  if (!tell_guarantees(&evaluating, NULL, error))
+  if (!tell_guarantees(evaluating, NULL, error))
     return FALSE;
   for (size_t w = 0; w < e->n_warnings; w++) {
     g_autofree char *words = demur_warning_words(&e->warnings[w]);
     g_print("Read with care: %s\n", words);
   }
-  g_print("For research use, not a cleared device.\n");
+  return TRUE;
+}
+
+/* "4.9 % (4.0 to 6.1)", owned. */
+static char *
+share_text(double share, double low, double high) {
+  if (!isfinite(share))
+    return g_strdup("-");
+  return isfinite(low) && isfinite(high)
+             ? g_strdup_printf("%.1f %% (%.1f to %.1f)", 100 * share, 100 * low, 100 * high)
+             : g_strdup_printf("%.1f %%", 100 * share);
+}
+
+static void
+print_share(const DemurReportYear *year, gboolean withheld) {
+  g_autofree char *observed = share_text(year->observed, year->low, year->high);
+  if (withheld)
+    g_print("  %8s %9s %23s %6s", "withheld", "", "", "");
+  else
+    g_print("  %8zu %7.1f %% %23s %6.2f", year->n, 100 * year->mean_risk, observed,
+            year->observed / year->mean_risk);
+}
+
+/* What is said of the family beside its horizons. */
+static void
+print_family(const DemurFamilyReport *family) {
+  g_print("Family '%s' at coverage %g of each horizon: ", family->name, family->coverage);
+  if (family->shown_known)
+    g_print("%zu of %zu scans are shown, those that every horizon accepts\n", family->n_shown,
+            family->n_scans);
+  else
+    g_print("what is shown together is not known, a horizon has no threshold of it\n");
+  g_print("  %4s  %8s %9s %23s %6s  %8s %9s %23s %6s\n", "year", "all", "expected", "observed",
+          "O:E", "shown", "expected", "observed", "O:E");
+  for (size_t y = 0; y < family->n_by_year; y++) {
+    const DemurFamilyYear *year = &family->by_year[y];
+    g_print("  %4d", year->year);
+    print_share(&year->all, demur_family_withholds(family, year, FALSE));
+    print_share(&year->shown, demur_family_withholds(family, year, TRUE));
+    g_print("\n");
+  }
+  g_print("Intervals are of 95 %% each; that those of %zu horizons hold together is promised to "
+          "%g %% only. Verdicts are corrected within a horizon, not across.\n",
+          family->n, 100 * demur_family_simultaneous_level(family->n));
+}
+
+static gboolean
+evaluate_family(DemurContext *context, const char *name, const DemurHorizons *horizons,
+                DemurEvaluateParams *options, GError **error) {
+  g_auto(DemurFamilyStudy) study = {0};
+  if (!demur_task_family_study(&context->task, name, horizons, options, 0.0, NULL, &study, error))
+    return FALSE;
+  gboolean ok = TRUE;
+  if (!context->json) {
+    print_family(&study.report);
+    for (size_t h = 0; ok && h < horizons->n; h++) {
+      g_print("\nWithin %d year%s (%s)\n", horizons->years[h],
+              demur_cli_s((size_t)horizons->years[h]), study.lists[h][0]);
+      ok = print_evaluating(&context->task, &study.each[h], error);
+    }
+    g_print("For research use, not a cleared device.\n");
+    return ok;
+  }
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "family", name);
+  demur_family_write_json(&study.report, json);
+  demur_json_begin_array(json, "horizons");
+  for (size_t h = 0; ok && h < horizons->n; h++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "years", horizons->years[h]);
+    demur_json_string(json, "selector", study.lists[h][0]);
+    ok = write_evaluating(&context->task, &study.each[h], json, error);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  if (ok)
+    demur_context_print_json(context, g_steal_pointer(&json));
+  return ok;
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(DemurEvaluating) evaluating = {0};
+  g_auto(GStrv) arguments = NULL;
+  g_auto(GStrv) selectors = NULL;
+  DemurEvaluateParams options = {0};
+  gboolean audited = FALSE;
+  const GOptionEntry entries[] = {
+      {"audited", 0, 0, G_OPTION_ARG_NONE, &audited,
+       "with the site audits, on the scans that they did not label", NULL},
+      {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
+       "selector, or family of horizons, to evaluate; selectors may be given several times", "S"},
+      DEMUR_CLI_EVALUATION_ENTRIES(options),
+      DEMUR_CLI_MEASURE_ENTRIES(options),
+      {NULL}};
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
+      !demur_command_expect(arguments, 0, "evaluate takes options only", error))
+    return FALSE;
+  options.audited = audited;
+  DemurHorizons horizons;
+  if (!demur_task_family_asked(&context->task, selectors, &horizons, error))
+    return FALSE;
+  if (horizons.n > 0)
+    return evaluate_family(context, selectors[0], &horizons, &options, error);
+  if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
+    return FALSE;
+  if (!context->json) {
+    const gboolean ok = print_evaluating(&context->task, &evaluating, error);
+    g_print("For research use, not a cleared device.\n");
+    return ok;
+  }
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  if (!write_evaluating(&context->task, &evaluating, json, error))
+    return FALSE;
+  demur_json_end_object(json);
+  demur_context_print_json(context, g_steal_pointer(&json));
   return TRUE;
 }
 

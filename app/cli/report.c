@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "report/files.h"
 #include "tasks/coverage-choice.h"
+#include "tasks/family-study.h"
 #include "tasks/report.h"
 
 gboolean
@@ -19,6 +20,35 @@ demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
     return FALSE;
   }
   return TRUE;
+}
+
+static gboolean
+write_one(DemurContext *context, char **selectors, DemurEvaluateParams *options, double coverage,
+          DemurPaper paper, const char *path, gboolean *simulated, GError **error) {
+  g_auto(DemurEvaluating) evaluating = {0};
+  if (!demur_task_evaluate(&context->task, selectors, options, &evaluating, error))
+    return FALSE;
+  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);
+  if (report == NULL)
+    return FALSE;
+  report->input.paper = paper;
+  *simulated = evaluating.evaluation->simulated;
+  return demur_report_write(&report->input, path, &context->task.progress, error);
+}
+
+/* One document of all horizons. */
+static gboolean
+write_family(DemurContext *context, const char *family, const DemurHorizons *horizons,
+             DemurEvaluateParams *options, double coverage, DemurPaper paper, const char *path,
+             gboolean *simulated, GError **error) {
+  g_auto(DemurFamilyStudy) study = {0};
+  if (!demur_task_family_study(&context->task, family, horizons, options, coverage, NULL, &study,
+                               error))
+    return FALSE;
+  for (size_t h = 0; h < horizons->n; h++)
+    study.reports[h]->input.paper = paper;
+  *simulated = study.each[0].evaluation->simulated;
+  return demur_family_report_write(&study.report, path, &context->task.progress, error);
 }
 
 static gboolean
@@ -35,7 +65,6 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(parts); i++)
     if (strcmp(argv[1], parts[i].name) == 0)
       return demur_command_dispatch(context, parts, G_N_ELEMENTS(parts), argc, argv, error);
-  g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
@@ -43,7 +72,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   DemurEvaluateParams options = {.usual_groups = TRUE, .use = TRUE};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
-       "selector to report on; more are set beside the first", "S"},
+       "selector, or family of horizons, to report on; more selectors are set beside the first",
+       "S"},
       DEMUR_CLI_EVALUATION_ENTRIES(options),
       DEMUR_CLI_MEASURE_ENTRIES(options),
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
@@ -60,27 +90,30 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_task_summary_coverage(coverage_text, &coverage, error))
     return FALSE;
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
+  DemurHorizons horizons;
   if (json_path == NULL || !demur_report_check_files(arguments[0], error) ||
-      !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
+      !demur_task_family_asked(&context->task, selectors, &horizons, error))
     return FALSE;
-  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);
-  if (report == NULL)
-    return FALSE;
-  report->input.paper = size;
-  if (!demur_report_write(&report->input, arguments[0], &context->task.progress, error))
+  gboolean simulated;
+  if (!(horizons.n > 0 ? write_family(context, selectors[0], &horizons, &options, coverage, size,
+                                      arguments[0], &simulated, error)
+                       : write_one(context, selectors, &options, coverage, size, arguments[0],
+                                   &simulated, error)))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "pdf", arguments[0]);
     demur_json_string(json, "json", json_path);
-    demur_json_bool(json, "simulated", evaluating.evaluation->simulated);
+    demur_json_bool(json, "simulated", simulated);
     demur_json_int(json, "seed", (gint64)context->task.seed);
+    if (horizons.n > 0)
+      demur_json_string(json, "family", selectors[0]);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {
-    g_print("Report%s: %s\nIts numbers: %s\n",
-            evaluating.evaluation->simulated ? " (simulated data)" : "", arguments[0], json_path);
+    g_print("Report%s: %s\nIts numbers: %s\n", simulated ? " (simulated data)" : "", arguments[0],
+            json_path);
   }
   return TRUE;
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/file-output.h"
+#include "report/family.h"
+#include "report/patient.h"
 
 static DemurFileFlags
 flags_of(DemurReportReaders readers) {
@@ -31,15 +33,32 @@ demur_report_files_write(const char *path, const guchar *pdf, size_t n, const ch
          demur_file_output_commit(numbers, error) && demur_file_output_commit(pages, error);
 }
 
+const DemurReportKindRow *
+demur_report_kind_row(DemurReportKind kind) {
+  static const DemurReportKindRow rows[DEMUR_N_REPORT_KINDS] = {
+      [DEMUR_REPORT_OF_SELECTOR] = {DEMUR_REPORT_FORMAT, "report"},
+      [DEMUR_REPORT_OF_PATIENT] = {DEMUR_PATIENT_FORMAT, "patient"},
+      [DEMUR_REPORT_OF_FAMILY] = {DEMUR_FAMILY_REPORT_FORMAT, "family"}};
+  g_return_val_if_fail((guint)kind < DEMUR_N_REPORT_KINDS, &rows[0]);
+  return &rows[kind];
+}
+
 void
-demur_report_request_write(DemurJson *json, const DemurReportRequest *r, gboolean patient,
+demur_report_request_write(DemurJson *json, const DemurReportRequest *r, DemurReportKind kind,
                            double coverage, DemurPaper paper) {
   if (r->n_selectors == 0) {
     demur_json_null(json, "request");
     return;
   }
   demur_json_begin_object(json, "request");
-  demur_json_string(json, "kind", patient ? "patient" : "report");
+  demur_json_string(json, "kind", demur_report_kind_row(kind)->word);
+  if (kind == DEMUR_REPORT_OF_FAMILY) {
+    demur_json_string(json, "family", r->family);
+    demur_json_begin_array(json, "years");
+    for (size_t i = 0; i < r->n_selectors; i++)
+      demur_json_int(json, NULL, r->years[i]);
+    demur_json_end_array(json);
+  }
   demur_json_begin_array(json, "selectors");
   for (size_t i = 0; i < r->n_selectors; i++)
     demur_json_string(json, NULL, r->selectors[i]);
@@ -47,7 +66,7 @@ demur_report_request_write(DemurJson *json, const DemurReportRequest *r, gboolea
   demur_json_string(json, "cohort", r->cohort);
   demur_json_string(json, "split", r->split);
   demur_json_string(json, "paper", demur_paper_row(paper)->name);
-  if (patient) {
+  if (kind == DEMUR_REPORT_OF_PATIENT) {
     demur_json_string(json, "scan", r->scan_id);
     demur_json_bool(json, "cohort_scan", r->cohort_scan);
     demur_json_string(json, "tuned_coverage", r->tuned_coverage);

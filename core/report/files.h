@@ -25,10 +25,26 @@ gboolean demur_report_files_write(const char *path, const guchar *pdf, size_t n,
                                   DemurReportReaders readers,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What a document is of: each kind has a format, and a word in the request it was made by. */
+typedef enum {
+  DEMUR_REPORT_OF_SELECTOR,
+  DEMUR_REPORT_OF_PATIENT, /* a patient's page (report/patient.h) */
+  DEMUR_REPORT_OF_FAMILY,  /* all horizons of a family (report/family.h) */
+  DEMUR_N_REPORT_KINDS,
+} DemurReportKind;
+
+typedef struct {
+  const char *format, *word;
+} DemurReportKindRow;
+
+const DemurReportKindRow *demur_report_kind_row(DemurReportKind kind);
+
 /* The member "request" that `demur report verify` makes the report again from (report/verify.h
- * reads it); null where the request names no selector. patient: of a patient's page; coverage is a
- * report's only. */
+ * reads it); null where the request names no selector. coverage is not of a patient's page. */
 void demur_report_request_write(DemurJson *json, const DemurReportRequest *request,
-                                gboolean patient, double coverage, DemurPaper paper);
+                                DemurReportKind kind, double coverage, DemurPaper paper);
+
+/* The members of a report's document (report.h) into an open object. */
+void demur_report_write_members(DemurJson *json, const DemurReportInput *input);
 
 G_END_DECLS

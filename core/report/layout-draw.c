@@ -268,16 +268,17 @@ demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface) {
     cairo_show_page(cr);
   }
   cairo_tag_end(cr, "Document");
-  int parent = CAIRO_PDF_OUTLINE_ROOT;
+  int parents[4] = {CAIRO_PDF_OUTLINE_ROOT, CAIRO_PDF_OUTLINE_ROOT, CAIRO_PDF_OUTLINE_ROOT,
+                    CAIRO_PDF_OUTLINE_ROOT}; /* [level], of what stands above */
   for (guint i = 0; i < layout->sections->len; i++) {
     const DemurLayoutSection *section = g_ptr_array_index(layout->sections, i);
     g_autofree char *attributes =
         g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
     const int id = cairo_pdf_surface_add_outline(
-        surface, section->level == 1 ? CAIRO_PDF_OUTLINE_ROOT : parent, section->title, attributes,
-        section->level == 1 ? CAIRO_PDF_OUTLINE_FLAG_OPEN : 0);
-    if (section->level == 1)
-      parent = id;
+        surface, parents[section->level - 1], section->title, attributes,
+        section->level == 1 && !section->is_part ? CAIRO_PDF_OUTLINE_FLAG_OPEN : 0);
+    for (int level = section->level; level < (int)G_N_ELEMENTS(parents); level++)
+      parents[level] = id;
   }
   cairo_destroy(cr);
 }

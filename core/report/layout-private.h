@@ -48,7 +48,8 @@ typedef struct {
 
 typedef struct {
   char *title;
-  int level;
+  int level; /* from 1 */
+  gboolean is_part;
   size_t page;
   double y;
 } DemurLayoutSection;
@@ -68,6 +69,7 @@ struct DemurLayout {
   GPtrArray *alternatives;
   GPtrArray *links; /* what each link says, as drawn */
   guint keep_depth;
+  guint part;       /* index into sections + 1 of the open one; 0: none */
   gboolean missing; /* some character stands as its code point */
   size_t n_pages;
 };

@@ -227,11 +227,11 @@ demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
   pango_layout_set_wrap(paragraph, PANGO_WRAP_WORD_CHAR);
   const int n_lines = pango_layout_get_line_count(paragraph);
   int section = 0;
-  if (heading) {
+  if (heading && !(layout->part > 0 && style == DEMUR_TEXT_TITLE)) {
     DemurLayoutSection *entry = g_new0(DemurLayoutSection, 1);
     /* A finding is too long for the outline. */
     entry->title = g_strdup(style == DEMUR_TEXT_TITLE ? "Summary" : text);
-    entry->level = s->outline_level;
+    entry->level = s->outline_level + (layout->part > 0 ? 1 : 0);
     g_ptr_array_add(layout->sections, entry);
     section = (int)layout->sections->len;
   }
@@ -431,10 +431,41 @@ demur_layout_figures(DemurLayout *layout, double height, size_t n,
 }
 
 void
+demur_layout_part(DemurLayout *layout, const char *title) {
+  demur_layout_page_break(layout, 0);
+  layout->part = 0;
+  if (!title)
+    return;
+  demur_layout_text(layout, DEMUR_TEXT_SECTION, title);
+  layout->part = layout->sections->len;
+  ((DemurLayoutSection *)g_ptr_array_index(layout->sections, layout->part - 1))->is_part = TRUE;
+}
+
+const char *
+demur_layout_part_at(const DemurLayout *layout, size_t page) {
+  const char *title = NULL;
+  for (guint i = 0; i < layout->sections->len; i++) {
+    const DemurLayoutSection *section = g_ptr_array_index(layout->sections, i);
+    if (section->page > page || (section->page == page && section->y > layout->area.y))
+      break;
+    if (section->level == 1)
+      title = section->is_part ? section->title : NULL;
+  }
+  return title;
+}
+
+static gboolean
+begins_page(const DemurLayoutAtom *atom) {
+  return atom->kind == DEMUR_LAYOUT_BREAK && atom->height <= 0;
+}
+
+void
 demur_layout_fit_page(DemurLayout *layout, double least) {
   double over = -layout->area.height, lowest = INFINITY;
-  guint n = 0;
-  for (guint i = 0; i < layout->atoms->len; i++) {
+  guint n = 0, from = layout->atoms->len;
+  while (from > 0 && !begins_page(g_ptr_array_index(layout->atoms, from - 1)))
+    from--;
+  for (guint i = from; i < layout->atoms->len; i++) {
     const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     over += atom->height;
     if (atom->kind == DEMUR_LAYOUT_FIGURES) {
@@ -442,7 +473,7 @@ demur_layout_fit_page(DemurLayout *layout, double least) {
       n++;
     }
   }
-  for (guint i = layout->atoms->len; i-- > 0;) { /* space may run over the edge */
+  for (guint i = layout->atoms->len; i-- > from;) { /* space may run over the edge */
     const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     if (atom->kind != DEMUR_LAYOUT_SPACE)
       break;
@@ -450,7 +481,7 @@ demur_layout_fit_page(DemurLayout *layout, double least) {
   }
   if (n == 0 || over <= 0 || lowest - over / n < least)
     return;
-  for (guint i = 0; i < layout->atoms->len; i++) {
+  for (guint i = from; i < layout->atoms->len; i++) {
     DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     if (atom->kind == DEMUR_LAYOUT_FIGURES)
       atom->height -= over / n;
@@ -498,7 +529,8 @@ demur_layout_lacks_glyphs(const DemurLayout *layout) {
 
 size_t
 demur_layout_paginate(DemurLayout *layout) {
-  const double top = layout->area.y, bottom = layout->area.y + layout->area.height;
+  /* What was made to fit a page exactly does, whatever its sums were rounded to. */
+  const double top = layout->area.y, bottom = layout->area.y + layout->area.height + 1e-6;
   const DemurLayoutTable *open = NULL; /* the table that the next row continues */
   double y = top;
   size_t page = 0;

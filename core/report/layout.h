@@ -47,6 +47,13 @@ void demur_layout_space(DemurLayout *layout, double height);
 /* Begins a page, unless that much room is left on this one; 0: always. */
 void demur_layout_page_break(DemurLayout *layout, double unless);
 
+/* Begins a part on a new page, which has its title; sections in it are one level deeper in the
+ * outline, and a finding has no entry there. NULL: what follows belongs to no part. */
+void demur_layout_part(DemurLayout *layout, const char *title);
+
+/* The title of the part that the top of the page belongs to, once paginated; NULL: none. Borrowed. */
+const char *demur_layout_part_at(const DemurLayout *layout, size_t page);
+
 /* What follows up to the matching end stands on one page where it fits on one. */
 void demur_layout_keep_begin(DemurLayout *layout);
 void demur_layout_keep_end(DemurLayout *layout);
@@ -66,8 +73,9 @@ typedef struct {
 void demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
                         size_t n_rows, const char *const *cells, const gboolean *bold);
 
-/* Makes the figures that were added so far lower, each by the same, where all blocks so far then
- * stand on one page and no figure is lower than least. */
+/* Makes the figures that were added since the last page break (demur_layout_page_break of 0) lower,
+ * each by the same, where all blocks since then stand on one page and no figure is lower than least.
+ */
 void demur_layout_fit_page(DemurLayout *layout, double least);
 
 typedef struct {
@@ -85,7 +93,7 @@ void demur_layout_figures(DemurLayout *layout, double height, size_t n,
  * (figure, caption). */
 void demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *texts);
 
-/* Links to all sections that follow on later pages, on one or more lines. */
+/* Links to all parts, and sections of no part, that follow on later pages, on one or more lines. */
 void demur_layout_contents(DemurLayout *layout);
 
 /* Whether some text that was added so far holds a character that no installed font has. */

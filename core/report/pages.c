@@ -9,11 +9,6 @@
 #define HEADER_Y 34.0
 #define BAND_HEIGHT 17.0
 
-static size_t
-n_bands(const DemurEvaluation *e) {
-  return (e->simulated ? 1u : 0u) + (e->in_sample ? 1u : 0u);
-}
-
 /* A marked strip across the page: hatched ends, so that grey print keeps it. */
 void
 demur_pages_band(cairo_t *cr, const DemurPalette *palette, const char *text, double x, double y,
@@ -42,14 +37,27 @@ demur_pages_band(cairo_t *cr, const DemurPalette *palette, const char *text, dou
                    0.5, width - 60);
 }
 
+/* What all pages of a document belong to. */
+typedef struct {
+  GPtrArray *all;                /* of DemurPages (owned): one, or one a horizon */
+  const DemurPages *p;           /* the one that the frame is of */
+  const char *family;            /* NULL: none */
+  gboolean simulated, in_sample; /* any of them */
+} Frame;
+
 static void
 draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
-  const DemurPages *p = data;
+  const Frame *frame = data;
+  const DemurPages *p = frame->p;
   const DemurPalette *palette = demur_palette_paper();
   const double width = p->width - 2 * DEMUR_PAGES_MARGIN, bottom = p->height - 40;
   cairo_save(cr);
-  g_autofree char *left =
-      g_strdup_printf("Calibration report · cohort %s, split %s", p->e->cohort, p->e->split);
+  const char *part = demur_layout_part_at(p->layout, page);
+  g_autofree char *of = frame->family ? g_strdup_printf(" · family %s", frame->family) : NULL,
+                  *within = part ? g_strdup_printf(" · %s", part) : NULL,
+                  *left =
+                      g_strdup_printf("Calibration report%s · cohort %s, split %s%s", of ? of : "",
+                                      p->e->cohort, p->e->split, within ? within : "");
   g_autofree char *date =
       p->input->created ? demur_text_date(p->input->created) : g_strdup("undated");
   const DemurSize size = demur_chart_text(cr, palette, date, 8, FALSE, palette->muted,
@@ -57,12 +65,12 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
   demur_chart_text(cr, palette, left, 8, FALSE, palette->muted, DEMUR_PAGES_MARGIN, HEADER_Y, 0, 0,
                    width - size.width - 20);
   double y = HEADER_Y + 16;
-  if (p->e->simulated) {
+  if (frame->simulated) {
     demur_pages_band(cr, palette, "Simulated data: no patient stands behind these numbers",
                      DEMUR_PAGES_MARGIN, y, width);
     y += BAND_HEIGHT;
   }
-  if (p->e->in_sample)
+  if (frame->in_sample)
     demur_pages_band(cr, palette, "In-sample: some of these scans trained or tuned the selector",
                      DEMUR_PAGES_MARGIN, y, width);
   demur_chart_colour(cr, palette->muted, 1);
@@ -88,8 +96,15 @@ pages_free(gpointer data) {
   g_free(p);
 }
 
-DemurLayout *
-demur_pages_layout(const DemurReportInput *input, const char *digest) {
+static void
+frame_free(gpointer data) {
+  Frame *frame = data;
+  g_ptr_array_unref(frame->all);
+  g_free(frame);
+}
+
+static DemurPages *
+add_pages(Frame *frame, const DemurReportInput *input, const char *digest) {
   DemurPages *p = g_new0(DemurPages, 1);
   p->input = input;
   p->e = input->evaluation;
@@ -98,22 +113,87 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   const DemurPaperRow *paper = demur_paper_row(input->paper);
   p->width = paper->width;
   p->height = paper->height;
-  const double top = HEADER_Y + 22 + BAND_HEIGHT * (double)n_bands(p->e);
+  g_ptr_array_add(frame->all, p);
+  frame->simulated |= p->e->simulated;
+  frame->in_sample |= p->e->in_sample;
+  return p;
+}
+
+static Frame *
+frame_new(const char *family) {
+  Frame *frame = g_new0(Frame, 1);
+  frame->all = g_ptr_array_new_with_free_func(pages_free);
+  frame->family = family;
+  return frame;
+}
+
+/* The layout that all of the frame's pages are written on, and which owns it. */
+static DemurLayout *
+begin_layout(Frame *frame) {
+  const DemurPages *p = frame->p = g_ptr_array_index(frame->all, frame->all->len - 1);
+  const double top =
+      HEADER_Y + 22 + BAND_HEIGHT * ((frame->simulated ? 1 : 0) + (frame->in_sample ? 1 : 0));
   const DemurRectangle area = {DEMUR_PAGES_MARGIN, top, p->width - 2 * DEMUR_PAGES_MARGIN,
                                p->height - 50 - top};
-  p->layout =
-      demur_layout_new(p->width, p->height, area, demur_palette_paper(), draw_frame, p, pages_free);
-  demur_section_summary(p);
-  demur_section_cohort(p);
+  DemurLayout *layout = demur_layout_new(p->width, p->height, area, demur_palette_paper(),
+                                         draw_frame, frame, frame_free);
+  for (guint i = 0; i < frame->all->len; i++)
+    ((DemurPages *)g_ptr_array_index(frame->all, i))->layout = layout;
+  return layout;
+}
+
+/* What is of one selector at one horizon. */
+static void
+add_results(DemurPages *p) {
   demur_section_results(p);
   demur_section_threshold(p);
   demur_section_intervals(p);
   demur_section_audits(p);
   demur_section_use(p);
   demur_section_provenance(p);
+}
+
+/* What is said of all of them alike. */
+static void
+add_end(DemurPages *p) {
   demur_section_limits(p);
   demur_section_model_card(p);
   demur_section_checklist(p);
-  demur_layout_paginate(p->layout);
-  return p->layout;
+}
+
+DemurLayout *
+demur_pages_layout(const DemurReportInput *input, const char *digest) {
+  Frame *frame = frame_new(NULL);
+  DemurPages *p = add_pages(frame, input, digest);
+  DemurLayout *layout = begin_layout(frame);
+  demur_section_summary(p);
+  demur_section_cohort(p);
+  add_results(p);
+  add_end(p);
+  demur_layout_paginate(layout);
+  return layout;
+}
+
+DemurLayout *
+demur_pages_family_layout(const DemurFamilyReport *family, const char *digest) {
+  Frame *frame = frame_new(family->name);
+  for (size_t h = 0; h < family->n; h++)
+    add_pages(frame, family->horizons[h], digest);
+  DemurLayout *layout = begin_layout(frame);
+  DemurPages *const *horizons = (DemurPages *const *)frame->all->pdata,
+                    *longest = horizons[family->n - 1];
+  demur_section_family(longest, family, horizons);
+  demur_section_cohort(longest);
+  for (size_t h = 0; h < family->n; h++) {
+    g_autofree char *years = demur_text_years(family->years[h]),
+                    *title = g_strdup_printf("Within %s", years);
+    demur_layout_part(layout, title);
+    horizons[h]->in_part = TRUE;
+    demur_section_summary(horizons[h]);
+    add_results(horizons[h]);
+  }
+  demur_layout_part(layout, NULL);
+  add_end(longest);
+  demur_layout_paginate(layout);
+  return layout;
 }

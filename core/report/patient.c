@@ -235,7 +235,7 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
-  demur_report_request_write(json, &input->request, TRUE, 0, input->paper);
+  demur_report_request_write(json, &input->request, DEMUR_REPORT_OF_PATIENT, 0, input->paper);
   demur_json_bool(json, "simulated", is_simulated(input));
   demur_json_bool(json, "in_sample", input->in_sample);
   demur_json_string(json, "scan_id", input->scan_id);

@@ -313,11 +313,8 @@ write_audits(DemurJson *json, const DemurReportInput *input) {
   demur_json_end_array(json);
 }
 
-char *
-demur_report_json(const DemurReportInput *input) {
-  g_return_val_if_fail(input->evaluation && input->evaluation->n_methods > 0, NULL);
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
+void
+demur_report_write_members(DemurJson *json, const DemurReportInput *input) {
   demur_json_string(json, "format", DEMUR_REPORT_FORMAT);
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
@@ -325,7 +322,8 @@ demur_report_json(const DemurReportInput *input) {
   demur_json_string(json, "log_head", input->log_head);
   demur_json_string(json, "kernel", input->kernel);
   demur_method_revisions_write(json);
-  demur_report_request_write(json, &input->request, FALSE, input->coverage, input->paper);
+  demur_report_request_write(json, &input->request, DEMUR_REPORT_OF_SELECTOR, input->coverage,
+                             input->paper);
   write_finding(json, input);
   write_validation(json, &input->validation);
   write_cohort(json, input);
@@ -338,6 +336,14 @@ demur_report_json(const DemurReportInput *input) {
   demur_json_begin_object(json, "evaluation");
   demur_evaluation_write_json(input->evaluation, json);
   demur_json_end_object(json);
+}
+
+char *
+demur_report_json(const DemurReportInput *input) {
+  g_return_val_if_fail(input->evaluation && input->evaluation->n_methods > 0, NULL);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_report_write_members(json, input);
   demur_json_end_object(json);
   g_autofree char *text = demur_json_finish(json);
   return demur_shown_json(text); /* read by people too */

@@ -150,6 +150,9 @@ typedef struct {
   gboolean in_sample;
   const char *group_by;              /* comma between; NULL: none asked for */
   const char *net_benefit_threshold; /* as asked; NULL: the usual */
+  /* Of a family (report/family.h) only: its name, and each selector's horizon. */
+  const char *family;
+  const int *years; /* [n_selectors] */
   /* Of a patient's page (report/patient.h) only: */
   const char *scan_id;
   gboolean cohort_scan;       /* it belongs to the cohort, else it is a DICOM series */

@@ -7,7 +7,7 @@
 
 static double
 highest_value(const DemurRiskOverTime *chart) {
-  double highest = 0;
+  double highest = chart->top;
   for (size_t s = 0; s < chart->n_series; s++)
     for (size_t y = 0; y < chart->n_years; y++) {
       const DemurRiskSeries *series = &chart->series[s];

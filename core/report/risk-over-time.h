@@ -20,6 +20,7 @@ typedef struct {
   size_t n_years;
   size_t n_series;
   const DemurRiskSeries *series;
+  double top; /* that the axis holds at least, of charts side by side; 0: what is drawn */
 } DemurRiskOverTime;
 
 extern const DemurChartInterface demur_risk_over_time_chart; /* of a DemurRiskOverTime */

@@ -97,8 +97,8 @@ add_summary_charts(DemurPages *p) {
   g_autofree char *trials = demur_section_trials(p->e);
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
-      "Left: the split as it is, ± one sd over %s; dotted upright: the coverage of this page. "
-      "Right: 95\u00a0%% Wilson intervals; on the dashed line risks and outcomes agree.",
+      "Left: ± one sd over %s; dotted: this page's coverage. Right: 95\u00a0%% Wilson intervals; "
+      "dashed: risks are right.",
       trials);
 }
 
@@ -149,9 +149,8 @@ demur_section_summary(DemurPages *p) {
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "The split as it is (%s). Thresholds are of this split's own scores, labels unseen, so that "
-      "methods are compared at one coverage%s. Lower is better for the calibration errors and "
-      "Brier. Noise floor: the error that perfectly calibrated risks would show by chance. “–”: "
-      "undefined.",
+      "methods are compared at one coverage%s. Noise floor: the error that perfectly calibrated "
+      "risks would show by chance.",
       !demur_section_both_kinds(p->e)
           ? (f->subject->recalibrated ? "recalibrated risks" : "raw risks")
       : f->subject->recalibrated ? "recalibrated risks, raw where said"
@@ -160,6 +159,7 @@ demur_section_summary(DemurPages *p) {
   g_autofree char *counted_note = demur_finding_counted_note(f);
   if (counted_note)
     demur_layout_text(p->layout, DEMUR_TEXT_NOTE, counted_note);
-  demur_layout_contents(p->layout);
+  if (!p->in_part) /* the document's first page has them */
+    demur_layout_contents(p->layout);
   demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "report/charts.h"
+#include "report/family.h"
 #include "report/finding.h"
 #include "report/layout.h"
 
@@ -23,11 +24,16 @@ typedef struct {
   DemurLayout *layout;
   char *digest;         /* of the JSON */
   double width, height; /* of the paper */
+  gboolean in_part;     /* it is a part of a longer document */
 } DemurPages;
 
 /* ---- the sections in the report's order ---- */
 
 void demur_section_summary(DemurPages *p);
+/* The first page of a family: its horizons side by side. p: that of the longest; horizons
+ * [family->n]: of each. */
+void demur_section_family(DemurPages *p, const DemurFamilyReport *family,
+                          DemurPages *const *horizons);
 void demur_section_cohort(DemurPages *p);
 void demur_section_results(DemurPages *p);
 void demur_section_threshold(DemurPages *p);

@@ -10,13 +10,16 @@
 
 #define RELATIVE 1e-9
 #define ABSOLUTE 1e-12 /* differences that cancel to nothing */
-#define SHOWN 120      /* characters of a value in a difference */
+#define MOST_YEARS 100
+#define SHOWN 120 /* characters of a value in a difference */
 
 void
 demur_report_recipe_free(DemurReportRecipe *recipe) {
   if (!recipe)
     return;
   g_strfreev(recipe->selectors);
+  g_free(recipe->family);
+  g_free(recipe->years);
   g_free(recipe->cohort);
   g_free(recipe->split);
   g_free(recipe->resample_unit);
@@ -102,9 +105,37 @@ read_patient(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
          read_optional(request, "language", &recipe->language, error);
 }
 
+/* The members of a family's request: each selector's horizon. */
+static gboolean
+read_family(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
+  const char *family;
+  JsonArray *years;
+  if (!demur_json_read_string(request, "family", &family, error) ||
+      !demur_json_read_array(request, "years", &years, error))
+    return FALSE;
+  const guint n = json_array_get_length(years);
+  recipe->family = g_strdup(family);
+  recipe->years = g_new0(int, MAX(n, 1));
+  gboolean ok = n == g_strv_length(recipe->selectors);
+  for (guint i = 0; ok && i < n; i++) {
+    JsonNode *node = json_array_get_element(years, i);
+    const gint64 year =
+        JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64
+            ? json_node_get_int(node)
+            : 0;
+    ok = year >= 1 && year <= MOST_YEARS && (i == 0 || year > recipe->years[i - 1]);
+    recipe->years[i] = ok ? (int)year : 0;
+  }
+  if (!ok)
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member \"years\": expected a whole number of years for each selector, "
+                    "ascending");
+  return ok;
+}
+
 static gboolean
 read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
-  const char *expected = recipe->of_patient ? "patient" : "report";
+  const char *expected = demur_report_kind_row(recipe->kind)->word;
   const char *kind, *paper;
   if (!demur_json_read_string(request, "kind", &kind, error) ||
       !read_selectors(request, &recipe->selectors, error) ||
@@ -120,16 +151,21 @@ read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "member \"paper\": expected \"a4\" or \"letter\"");
     return FALSE;
   }
-  return recipe->of_patient ? read_patient(request, recipe, error)
-                            : read_evaluation(request, recipe, error);
+  if (recipe->kind == DEMUR_REPORT_OF_FAMILY && !read_family(request, recipe, error))
+    return FALSE;
+  return recipe->kind == DEMUR_REPORT_OF_PATIENT ? read_patient(request, recipe, error)
+                                                 : read_evaluation(request, recipe, error);
 }
 
 DemurReportRecipe *
 demur_report_recipe_read(JsonObject *document, GError **error) {
   const char *format = NULL;
-  const gboolean named = demur_json_read_string(document, "format", &format, NULL);
-  const gboolean patient = named && strcmp(format, DEMUR_PATIENT_FORMAT) == 0;
-  if (!patient && (!named || strcmp(format, DEMUR_REPORT_FORMAT) != 0)) {
+  if (!demur_json_read_string(document, "format", &format, NULL))
+    format = NULL;
+  DemurReportKind kind = 0;
+  while (kind < DEMUR_N_REPORT_KINDS && g_strcmp0(format, demur_report_kind_row(kind)->format) != 0)
+    kind++;
+  if (kind == DEMUR_N_REPORT_KINDS) {
     demur_error_set(
         error, DEMUR_ERROR_INPUT,
         "the document is no report of this program: its \"format\" is neither \"%s\" nor "
@@ -143,7 +179,7 @@ demur_report_recipe_read(JsonObject *document, GError **error) {
     return NULL;
   }
   g_autoptr(DemurReportRecipe) recipe = g_new0(DemurReportRecipe, 1);
-  recipe->of_patient = patient;
+  recipe->kind = kind;
   if (!read_recipe(request, recipe, error)) {
     demur_error_prefix(error, "the report does not say how it was made: \"request\", ");
     return NULL;

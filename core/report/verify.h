@@ -2,6 +2,7 @@
  * with one made anew. The evaluation itself is the caller's. */
 #pragma once
 
+#include "report/files.h"
 #include "report/report.h"
 
 #include <json-glib/json-glib.h>
@@ -10,8 +11,10 @@ G_BEGIN_DECLS
 
 /* How a report was made, read from its JSON. */
 typedef struct {
-  gboolean of_patient; /* a patient's page; else a report */
+  DemurReportKind kind;
   char **selectors;
+  char *family; /* of a family: its name, and the horizon of each selector, ascending */
+  int *years;   /* [selectors] */
   char *cohort, *split, *resample_unit;
   char *group_by;              /* NULL: none */
   char *net_benefit_threshold; /* as asked; NULL: the usual */

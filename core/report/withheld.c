@@ -95,3 +95,14 @@ demur_withheld_year(const DemurReportYear *year) {
   return year->n < DEMUR_SMALL_CELL ||
          (isfinite(year->observed) && round(year->observed * (double)year->n) < DEMUR_SMALL_CELL);
 }
+
+gboolean
+demur_withheld_shown_year(const DemurReportYear *all, const DemurReportYear *shown) {
+  if (demur_withheld_year(all) || demur_withheld_year(shown))
+    return TRUE;
+  if (shown->n == all->n)
+    return FALSE;
+  const double held_back = (double)all->n - (double)shown->n,
+               events = all->observed * (double)all->n - shown->observed * (double)shown->n;
+  return held_back < DEMUR_SMALL_CELL || (isfinite(events) && round(events) < DEMUR_SMALL_CELL);
+}

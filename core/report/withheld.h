@@ -35,4 +35,7 @@ gboolean demur_withheld_prevalence(const DemurReportSplit *split);
 /* Fewer than DEMUR_SMALL_CELL scans, or events among them. */
 gboolean demur_withheld_year(const DemurReportYear *year);
 
+/* The same of those that are shown, or of what is held back of all: it follows from both. */
+gboolean demur_withheld_shown_year(const DemurReportYear *all, const DemurReportYear *shown);
+
 G_END_DECLS

@@ -342,10 +342,8 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   return TRUE;
 }
 
-gboolean
-demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
-                    DemurEvaluating *evaluation, GError **error) {
-  const gboolean ok = evaluate(task, names, options, evaluation, error);
+void
+demur_evaluate_params_clear(DemurEvaluateParams *options) {
   g_clear_pointer(&options->cohort, g_free);
   g_clear_pointer(&options->split, g_free);
   g_clear_pointer(&options->resample_unit, g_free);
@@ -354,5 +352,12 @@ demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
   g_clear_pointer(&options->bin_size, g_free);
   g_clear_pointer(&options->group_by, g_strfreev);
   g_clear_pointer(&options->net_benefit_threshold, g_free);
+}
+
+gboolean
+demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
+                    DemurEvaluating *evaluation, GError **error) {
+  const gboolean ok = evaluate(task, names, options, evaluation, error);
+  demur_evaluate_params_clear(options);
   return ok;
 }

@@ -22,6 +22,9 @@ typedef struct {
   const DemurReportPin *pin; /* as the report had it; NULL: as the workspace is now */
 } DemurEvaluateParams;
 
+/* Frees the texts, and leaves none. */
+void demur_evaluate_params_clear(DemurEvaluateParams *options);
+
 /* Everything that was loaded, and the result. */
 typedef struct {
   size_t n_selectors;

@@ -12,6 +12,7 @@
 #include "selector/mlp-kernel.h"
 #include "store/events.h"
 #include "tasks/evaluate.h"
+#include "tasks/family-study.h"
 #include "tasks/patient-sheet.h"
 #include "tasks/report.h"
 
@@ -93,10 +94,9 @@ read_files(Check *check, GError **error) {
   return TRUE;
 }
 
-/* Evaluates as the report did. FALSE with error where that can't be done. */
-static gboolean
-evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, const DemurReportPin *pin,
-               DemurEvaluating *evaluating, GError **error) {
+/* To evaluate as the report did. */
+static DemurEvaluateParams
+options_of(const DemurReportRecipe *recipe, const DemurReportPin *pin) {
   DemurEvaluateParams options = {.cohort = g_strdup(recipe->cohort),
                                  .split = g_strdup(recipe->split),
                                  .resample_unit = g_strdup(recipe->resample_unit),
@@ -111,8 +111,7 @@ evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, const DemurRepo
     const char *const by[] = {recipe->group_by, NULL};
     options.group_by = g_strdupv((char **)by);
   }
-  task->seed = recipe->seed;
-  return demur_task_evaluate(task, recipe->selectors, &options, evaluating, error);
+  return options;
 }
 
 /* The documents made anew, of a report or of a patient's page. json NULL with no error: they can't
@@ -134,7 +133,9 @@ static gboolean
 remake_report(DemurTask *task, const Check *check, Remade *remade, GError **error) {
   const DemurReportRecipe *recipe = check->recipe;
   g_auto(DemurEvaluating) evaluating = {0};
-  if (!evaluate_again(task, recipe, &check->pin, &evaluating, error))
+  DemurEvaluateParams options = options_of(recipe, &check->pin);
+  task->seed = recipe->seed;
+  if (!demur_task_evaluate(task, recipe->selectors, &options, &evaluating, error))
     return FALSE;
   g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, recipe->coverage, error);
   if (report == NULL)
@@ -145,6 +146,43 @@ remake_report(DemurTask *task, const Check *check, Remade *remade, GError **erro
   remade->json = demur_report_json(&report->input);
   /* The pages name the digest of the JSON that is there, whatever its last digits are. */
   remade->pdf = demur_report_pdf(&report->input, check->json, &remade->n_pdf, error);
+  return remade->pdf != NULL;
+}
+
+/* The report of each horizon stands in the family's as it would alone, and is pinned to that. */
+static gboolean
+remake_family(DemurTask *task, const Check *check, Remade *remade, GError **error) {
+  const DemurReportRecipe *recipe = check->recipe;
+  DemurHorizons horizons = {.n = g_strv_length(recipe->selectors)};
+  DemurReportPin pins[DEMUR_N_YEARS];
+  JsonArray *written;
+  if (!demur_json_read_array(check->pin.document, "horizons", &written, error))
+    return FALSE;
+  if (horizons.n > DEMUR_N_YEARS || json_array_get_length(written) != horizons.n) {
+    demur_error_set(error, DEMUR_ERROR_INPUT, "it holds %u horizons, but was made of %zu selectors",
+                    json_array_get_length(written), horizons.n);
+    return FALSE;
+  }
+  for (guint h = 0; h < horizons.n; h++) {
+    JsonObject *document;
+    if (!demur_json_read_element(written, h, "horizons", &document, error))
+      return FALSE;
+    pins[h] = (DemurReportPin){document, check->pin.since};
+    horizons.years[h] = recipe->years[h];
+  }
+  g_auto(DemurFamilyStudy) study = {0};
+  DemurEvaluateParams options = options_of(recipe, NULL);
+  task->seed = recipe->seed;
+  if (!demur_task_family_study(task, recipe->family, &horizons, &options, recipe->coverage, pins,
+                               &study, error))
+    return FALSE;
+  for (size_t h = 0; h < horizons.n; h++) {
+    study.reports[h]->input.paper = recipe->paper;
+    study.reports[h]->input.log_head = check->log_head;
+    study.reports[h]->input.kernel = check->kernel;
+  }
+  remade->json = demur_family_report_json(&study.report);
+  remade->pdf = demur_family_report_pdf(&study.report, check->json, &remade->n_pdf, error);
   return remade->pdf != NULL;
 }
 
@@ -294,10 +332,17 @@ is_wording(const DemurReportDifference *d) {
  * written. DEMUR_N_FAMILIES: none. */
 static DemurMethodFamily
 changed_family(const Check *check, const DemurReportDifference *d) {
-  DemurMethodFamily f = check->recipe->of_patient ? DEMUR_N_FAMILIES : 0;
+  const DemurReportKind kind = check->recipe->kind;
+  /* A horizon's report within a family's is judged as by itself. */
+  const char *inner = kind == DEMUR_REPORT_OF_FAMILY && g_str_has_prefix(d->where, "horizons[")
+                          ? strchr(d->where, '.')
+                          : NULL;
+  const DemurReportDifference own = {inner != NULL ? (char *)inner + 1 : d->where, d->written,
+                                     d->found};
+  DemurMethodFamily f = kind == DEMUR_REPORT_OF_PATIENT ? DEMUR_N_FAMILIES : 0;
   while (f < DEMUR_N_FAMILIES && (demur_method_revision_of(check->pin.document, f) ==
                                       demur_method_family_row(f)->revision ||
-                                  !demur_method_family_holds(f, d)))
+                                  !demur_method_family_holds(f, &own)))
     f++;
   return f;
 }
@@ -352,8 +397,12 @@ static gboolean
 compare_again(DemurTask *task, Check *check, GError **error) {
   g_auto(Remade) remade = {0};
   g_autoptr(GError) failed = NULL;
-  const gboolean made = check->recipe->of_patient ? remake_patient(task, check, &remade, &failed)
-                                                  : remake_report(task, check, &remade, &failed);
+  static gboolean (*const remake[DEMUR_N_REPORT_KINDS])(DemurTask *, const Check *, Remade *,
+                                                        GError **) = {
+      [DEMUR_REPORT_OF_SELECTOR] = remake_report,
+      [DEMUR_REPORT_OF_PATIENT] = remake_patient,
+      [DEMUR_REPORT_OF_FAMILY] = remake_family};
+  const gboolean made = remake[check->recipe->kind](task, check, &remade, &failed);
   if (g_error_matches(failed, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;

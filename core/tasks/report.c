@@ -201,8 +201,47 @@ describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const Fol
   facts->n_follow_up = n;
 }
 
-/* Mean yearly risks beside the share that had the outcome by then, of all scans with a risk: those
- * that were left before stand in the estimate with the time they were seen. */
+/* As demur_report_years, of scans whose follow-up was read. */
+static size_t
+years_of(const DemurCohort *cohort, const FollowUp *f, DemurReportYear *years) {
+  size_t n_years = 0;
+  g_autofree double *times = g_new(double, f->n);
+  g_autofree gint32 *ended = g_new(gint32, f->n);
+  for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
+    const double at = (double)(y + 1);
+    years[y] = (DemurReportYear){0};
+    for (size_t i = 0; i < f->n; i++) {
+      const double risk = cohort->yearly_risks[f->rows[i] * (size_t)DEMUR_N_YEARS + y];
+      if (!isfinite(risk))
+        continue;
+      times[years[y].n] = f->times[i];
+      ended[years[y].n++] = f->ended[i];
+      years[y].mean_risk += risk;
+    }
+    years[y].mean_risk = years[y].n > 0 ? years[y].mean_risk / (double)years[y].n : NAN;
+    years[y].observed = years[y].low = years[y].high = NAN;
+    if (years[y].n > 0)
+      demur_cumulative_incidence(times, ended, years[y].n, &at, 1, &years[y].observed,
+                                 &years[y].low, &years[y].high);
+    n_years = years[y].n > 0 ? DEMUR_N_YEARS : n_years;
+  }
+  return n_years;
+}
+
+static const char *
+estimator_of(const FollowUp *f) {
+  return f->competing ? "Aalen-Johansen" : "Kaplan-Meier";
+}
+
+size_t
+demur_report_years(const DemurCohort *cohort, const guint32 *rows, size_t n, DemurReportYear *years,
+                   const char **estimator) {
+  g_auto(FollowUp) f = {0};
+  read_follow_up(cohort, rows, n, &f);
+  *estimator = estimator_of(&f);
+  return f.n > 0 ? years_of(cohort, &f, years) : 0;
+}
+
 static void
 describe_years(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
   DemurReportCohort *facts = &report->input.cohort;
@@ -212,27 +251,9 @@ describe_years(DemurReportTask *report, const DemurCohort *cohort, const guint32
     return;
   describe_follow_up(report, cohort, &f);
   DemurReportYear *years = own(report, g_new0(DemurReportYear, DEMUR_N_YEARS));
-  g_autofree double *times = g_new(double, f.n);
-  g_autofree gint32 *ended = g_new(gint32, f.n);
-  for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
-    const double at = (double)(y + 1);
-    for (size_t i = 0; i < f.n; i++) {
-      const double risk = cohort->yearly_risks[f.rows[i] * (size_t)DEMUR_N_YEARS + y];
-      if (!isfinite(risk))
-        continue;
-      times[years[y].n] = f.times[i];
-      ended[years[y].n++] = f.ended[i];
-      years[y].mean_risk += risk;
-    }
-    years[y].mean_risk = years[y].n > 0 ? years[y].mean_risk / (double)years[y].n : NAN;
-    years[y].observed = years[y].low = years[y].high = NAN;
-    if (years[y].n > 0)
-      demur_cumulative_incidence(times, ended, years[y].n, &at, 1, &years[y].observed,
-                                 &years[y].low, &years[y].high);
-    facts->n_years = years[y].n > 0 ? DEMUR_N_YEARS : facts->n_years;
-  }
+  facts->n_years = years_of(cohort, &f, years);
   facts->years = years;
-  facts->years_estimator = f.competing ? "Aalen-Johansen" : "Kaplan-Meier";
+  facts->years_estimator = estimator_of(&f);
 }
 
 /* Whether label 1 is what the cohort's own columns call a cancer, for every scan with a label. */

@@ -18,6 +18,12 @@ DemurReportTask *demur_report_task_new(const DemurEvaluating *evaluating, double
 void demur_report_task_free(DemurReportTask *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportTask, demur_report_task_free)
 
+/* Mean yearly risks beside the share that had the outcome by then, of the rows [n] of which both are
+ * recorded: those that were left before stand in the estimate with the time they were seen. Returns
+ * how many of years [DEMUR_N_YEARS] are told, from the first; 0: none. *estimator: of that share. */
+size_t demur_report_years(const DemurCohort *cohort, const guint32 *rows, size_t n,
+                          DemurReportYear *years, const char **estimator);
+
 /* What `demur validate` kept with a selector; members that are not there stay unknown. owned
  * receives the texts. */
 void demur_task_read_validation(const char *document, GPtrArray *owned,

@@ -445,6 +445,133 @@ a_family_is_one_file(void) {
   assert_line(sandbox, "verify", 0, "");
 }
 
+/* The file as a document; parser keeps it. */
+static JsonObject *
+read_document(JsonParser *parser, const Sandbox *sandbox, const char *name) {
+  g_autofree char *path = sandbox_path(sandbox, name);
+  g_assert_true(json_parser_load_from_file(parser, path, NULL));
+  return json_node_get_object(json_parser_get_root(parser));
+}
+
+/* How many scans `assess` shows by a family, and their mean risk at its longest horizon. */
+static guint
+shown_by_verdicts(const Sandbox *sandbox, double *mean) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", "f", "--cohort", "c", NULL);
+  JsonArray *horizons = array_at(root_of(run), "horizons"),
+            *verdicts = array_at(
+                json_array_get_object_element(horizons, json_array_get_length(horizons) - 1),
+                "verdicts");
+  guint n = 0;
+  *mean = 0.0;
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonObject *v = json_array_get_object_element(verdicts, i);
+    if (!g_str_equal(string_at(v, "verdict"), "accepted"))
+      continue;
+    n++;
+    *mean += number_at(v, "risk");
+  }
+  *mean /= n;
+  return n;
+}
+
+/* A cohort of 600 scans at 6 sites with yearly risks and times, small and quick to evaluate; its
+ * draws are of a fixed stream. */
+static void
+import_drawn(const Sandbox *sandbox) {
+  g_autoptr(GString) table = g_string_new("patient_id,site,split,label");
+  for (int year = 1; year <= 6; year++)
+    g_string_append_printf(table, ",risk_year_%d", year);
+  g_string_append(table, ",years_to_cancer,years_of_followup\n");
+  g_autoptr(GRand) draws = g_rand_new_with_seed(5);
+  for (int i = 0; i < 600; i++) {
+    const double u = g_rand_double(draws), risk = 0.03 + 0.7 * u * u, staying = log1p(-risk) / 6,
+                 time = log1p(-g_rand_double(draws)) / staying;
+    const gboolean event = time < 6;
+    g_string_append_printf(table, "p%d,s%d,%s,%d", i, i % 6,
+                           i < 200   ? "selector_train"
+                           : i < 300 ? "tune"
+                                     : "test",
+                           event);
+    for (int year = 1; year <= 6; year++)
+      g_string_append_printf(table, ",%.6f", -expm1(staying * year));
+    if (event)
+      g_string_append_printf(table, ",%.3f,%.3f\n", time, time);
+    else
+      g_string_append(table, ",,6.5\n");
+  }
+  g_autofree char *path = sandbox_write(sandbox, "drawn.csv", table->str, -1);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "cohort", "import", "c", path, "--horizon", "6", "--model", "m", NULL);
+}
+
+/* Each horizon as by itself; together what `assess` shows, which judges by another way. */
+static void
+a_family_is_one_document(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  import_drawn(sandbox);
+  g_autoptr(Run) family =
+      train_small(sandbox, "f", "c", "--features", "confidence", "--horizons", "3,6", NULL);
+  assert_status(family, 0);
+  assert_line(sandbox, "tune f --cohort c --coverage 0.9", 0, "f-6y");
+  g_autoptr(Run) run = run_json(sandbox, 0, "evaluate", "--selector", "f", "--cohort", "c",
+                                "--bootstrap", "20", NULL),
+                 alone = run_json(sandbox, 0, "evaluate", "--selector", "f-3y", "--cohort", "c",
+                                  "--bootstrap", "20", NULL);
+  JsonObject *three = json_array_get_object_element(array_at(root_of(run), "horizons"), 0);
+  g_assert_cmpstr(string_at(three, "selector"), ==, "f-3y");
+  json_object_remove_member(three, "years");
+  json_object_remove_member(three, "selector");
+  g_autoptr(JsonNode) ours = json_node_alloc();
+  json_node_init_object(ours, three);
+  g_assert_true(json_node_equal(ours, alone->json));
+  double mean;
+  const guint n_shown = shown_by_verdicts(sandbox, &mean);
+  JsonObject *over = object_at(root_of(run), "over_the_years"),
+             *six = json_array_get_object_element(array_at(over, "years"), 5);
+  g_assert_cmpfloat(number_at(over, "n_shown"), ==, n_shown);
+  g_assert_cmpfloat(number_at(over, "n_scans"), >, n_shown);
+  g_assert_cmpfloat(number_at(object_at(six, "shown"), "n"), ==, n_shown);
+  demur_assert_close(number_at(object_at(six, "shown"), "mean_risk"), mean, 1e-9, 0);
+  g_assert_cmpfloat(number_at(object_at(root_of(run), "multiplicity"), "n_horizons"), ==, 2);
+  g_autofree char *pdf = sandbox_path(sandbox, "f.pdf"), *own = sandbox_path(sandbox, "own.pdf");
+  g_autoptr(Run) written = run_demur(sandbox, "report", pdf, "--selector", "f", "--cohort", "c",
+                                     "--bootstrap", "20", "--paper", "letter", NULL),
+                 single = run_demur(sandbox, "report", own, "--selector", "f-6y", "--cohort", "c",
+                                    "--bootstrap", "20", "--paper", "letter", NULL),
+                 verified = run_demur(sandbox, "report", "verify", pdf, NULL);
+  assert_status(written, 0);
+  assert_status(single, 0);
+  assert_status(verified, 0);
+  g_autoptr(JsonParser) all = json_parser_new(), one = json_parser_new();
+  JsonObject *document = read_document(all, sandbox, "f.json"),
+             *last = json_array_get_object_element(array_at(document, "horizons"), 1);
+  json_object_remove_member(last, "years");
+  g_autoptr(JsonNode) within = json_node_alloc();
+  json_node_init_object(within, last);
+  g_assert_nonnull(read_document(one, sandbox, "own.json"));
+  g_assert_true(json_node_equal(within, json_parser_get_root(one)));
+  /* Pinned: what is tuned later is told, and no difference; a number that was changed is one. */
+  assert_line(sandbox, "tune f-3y --cohort c --coverage 0.5", 0, "coverage 0.5");
+  g_autoptr(Run) later = run_demur(sandbox, "report", "verify", pdf, NULL);
+  assert_status(later, 0);
+  assert_says(later->out, "f-3y");
+  g_autofree char *path = sandbox_path(sandbox, "f.json"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_auto(GStrv) parts = g_strsplit(text, "\"n_shown\": ", 2);
+  g_autofree char *changed = g_strjoinv("\"n_shown\": 1", parts);
+  g_assert_true(g_file_set_contents(path, changed, -1, NULL));
+  g_autoptr(Run) wrong = run_demur(sandbox, "report", "verify", pdf, NULL);
+  assert_status(wrong, 1);
+  assert_says(wrong->out, "over_the_years.n_shown");
+  static const struct {
+    const char *line, *says;
+  } refused[] = {{"evaluate --selector f --selector f-3y --cohort c", "f is a family"},
+                 {"evaluate --selector f-3y --selector f --cohort c", "f is a family"},
+                 {"evaluate --selector f --cohort c --audited", "--audited measures one selector"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
+    assert_line(sandbox, refused[i].line, 2, refused[i].says);
+}
+
 static void
 what_has_no_horizons_is_refused(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -478,6 +605,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/horizons/another-audit", anothers_audit_makes_verdicts_old);
   g_test_add_func("/commands/horizons/coverage", a_coverage_is_of_all_horizons);
   g_test_add_func("/commands/horizons/file", a_family_is_one_file);
+  g_test_add_func("/commands/horizons/document", a_family_is_one_document);
   g_test_add_func("/commands/horizons/refused", what_has_no_horizons_is_refused);
   return g_test_run();
 }
