@@ -2,12 +2,14 @@
 
 #include "base/shown-text.h"
 #include "report/format.h"
+#include "tasks/family-study.h"
 #include "tasks/report.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/shown.h"
 #include "ui/words.h"
+#include "ui/worker.h"
 
 struct _DemurReportPage {
   GtkBox parent_instance;
@@ -19,7 +21,8 @@ struct _DemurReportPage {
   GtkFlowBox *sheets; /* side by side where the window has the room */
   GtkWidget *export;
   GtkDropDown *coverage, *paper, *grouping;
-  char *group_by; /* NULL: the usual */
+  GtkCheckButton *all_horizons; /* shown where the selector is one of a family */
+  char *group_by;               /* NULL: the usual */
   gboolean filling;
   DemurCoverageStudy *study; /* of the pages */
   gconstpointer filled_for;  /* the study of which the choices are, an address only */
@@ -145,9 +148,10 @@ update(DemurReportPage *page) {
   demur_shown_tooltip_set(page->export,
                           study != NULL ? NULL : _("There is nothing to report yet."));
   GtkWidget *const choices[] = {GTK_WIDGET(page->coverage), GTK_WIDGET(page->paper),
-                                GTK_WIDGET(page->grouping)};
+                                GTK_WIDGET(page->grouping), GTK_WIDGET(page->all_horizons)};
   for (guint i = 0; i < G_N_ELEMENTS(choices); i++)
     gtk_widget_set_sensitive(choices[i], study != NULL);
+  gtk_widget_set_visible(GTK_WIDGET(page->all_horizons), study != NULL && study->family != NULL);
   if (study == NULL) {
     page->filled_for = NULL;
     demur_shown_label_set(page->placeholder,
@@ -234,6 +238,10 @@ typedef struct {
   DemurCoverageStudy *study;
   DemurReportTask *report;
   char *path;
+  char
+      *workspace; /* set where all horizons of the study's family are reported, which it computes */
+  char *group_by; /* of them; NULL: the usual */
+  double coverage;
 } ExportInput;
 
 static void
@@ -242,12 +250,35 @@ export_input_free(gpointer data) {
   demur_report_task_free(input->report);
   demur_coverage_study_unref(input->study);
   g_free(input->path);
+  g_free(input->workspace);
+  g_free(input->group_by);
   g_free(input);
+}
+
+/* The report of all horizons, evaluated as the study was. */
+static gboolean
+export_family(const ExportInput *input, const DemurProgress *progress, GError **error) {
+  const DemurCoverageStudy *study = input->study;
+  DemurEvaluateParams options = {.cohort = g_strdup(study->cohort),
+                                 .split = g_strdup(study->split),
+                                 .usual_groups = TRUE,
+                                 .use = TRUE};
+  if (input->group_by != NULL) {
+    options.group_by = g_new0(char *, 2);
+    options.group_by[0] = g_strdup(input->group_by);
+  }
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->workspace, NULL, progress);
+  gboolean simulated;
+  return demur_task_family_report(&task, study->family, &study->horizons, &options, input->coverage,
+                                  input->report->input.paper, input->path, &simulated, error);
 }
 
 static gpointer
 export_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const ExportInput *input = data;
+  if (input->workspace != NULL)
+    return export_family(input, progress, error) ? g_strdup(input->path) : NULL;
   return demur_report_write(&input->report->input, input->path, progress, error)
              ? g_strdup(input->path)
              : NULL;
@@ -281,7 +312,14 @@ demur_report_page_export_to(DemurReportPage *page, const char *path) {
   }
   report->input.paper = page->report->input.paper;
   ExportInput *input = g_new(ExportInput, 1);
-  *input = (ExportInput){demur_coverage_study_ref(page->study), report, g_strdup(path)};
+  const gboolean all =
+      page->study->family != NULL && gtk_check_button_get_active(page->all_horizons);
+  *input = (ExportInput){.study = demur_coverage_study_ref(page->study),
+                         .report = report,
+                         .path = g_strdup(path),
+                         .workspace = all ? g_strdup(demur_session_path(page->session)) : NULL,
+                         .group_by = g_strdup(page->group_by),
+                         .coverage = chosen_coverage(page, page->study)};
   const DemurJobStart start = {.func = export_work,
                                .input = input,
                                .free_input = export_input_free,
@@ -323,6 +361,7 @@ demur_report_page_class_init(DemurReportPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, coverage);
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, paper);
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, grouping);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, all_horizons);
   gtk_widget_class_bind_template_callback(widget_class, on_choice);
   gtk_widget_class_bind_template_callback(widget_class, on_grouping);
 }

@@ -36,21 +36,6 @@ write_one(DemurContext *context, char **selectors, DemurEvaluateParams *options,
   return demur_report_write(&report->input, path, &context->task.progress, error);
 }
 
-/* One document of all horizons. */
-static gboolean
-write_family(DemurContext *context, const char *family, const DemurHorizons *horizons,
-             DemurEvaluateParams *options, double coverage, DemurPaper paper, const char *path,
-             gboolean *simulated, GError **error) {
-  g_auto(DemurFamilyStudy) study = {0};
-  if (!demur_task_family_study(&context->task, family, horizons, options, coverage, NULL, &study,
-                               error))
-    return FALSE;
-  for (size_t h = 0; h < horizons->n; h++)
-    study.reports[h]->input.paper = paper;
-  *simulated = study.each[0].evaluation->simulated;
-  return demur_family_report_write(&study.report, path, &context->task.progress, error);
-}
-
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand parts[] = {
@@ -95,8 +80,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_task_family_asked(&context->task, selectors, &horizons, error))
     return FALSE;
   gboolean simulated;
-  if (!(horizons.n > 0 ? write_family(context, selectors[0], &horizons, &options, coverage, size,
-                                      arguments[0], &simulated, error)
+  if (!(horizons.n > 0 ? demur_task_family_report(&context->task, selectors[0], &horizons, &options,
+                                                  coverage, size, arguments[0], &simulated, error)
                        : write_one(context, selectors, &options, coverage, size, arguments[0],
                                    &simulated, error)))
     return FALSE;

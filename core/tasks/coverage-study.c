@@ -36,6 +36,7 @@ demur_coverage_study_unref(DemurCoverageStudy *study) {
   g_free(study->cohort);
   g_free(study->split);
   g_free(study->validation);
+  g_free(study->family);
   demur_sample_free(study->sample);
   g_free(study->scores);
   g_free(study->ranks);
@@ -213,6 +214,23 @@ take_evaluation(DemurCoverageStudy *study, const DemurEvaluating *evaluating, GE
   return TRUE;
 }
 
+/* The family that the selector is a horizon of, if there is one. */
+static gboolean
+find_family(DemurTask *task, const DemurSelector *selector, DemurCoverageStudy *study,
+            GError **error) {
+  g_autofree char *name =
+      demur_selector_settings(selector)->family != NULL
+          ? demur_horizon_family_name(study->selector, demur_selector_horizon_years(selector))
+          : NULL;
+  if (name == NULL)
+    return TRUE;
+  if (!demur_horizons_of_family(task, name, &study->horizons, error))
+    return FALSE;
+  if (study->horizons.n > 1)
+    study->family = g_steal_pointer(&name);
+  return TRUE;
+}
+
 DemurCoverageStudy *
 demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *params, GError **error) {
   StudyOwner *owner = g_new0(StudyOwner, 1);
@@ -240,7 +258,8 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
   study->split = g_strdup(owner->evaluating.evaluation->split);
   study->report = &owner->report->input;
   study->validation = g_strdup(owner->evaluating.records[0]->validation);
-  if (!take_evaluation(study, &owner->evaluating, error))
+  if (!take_evaluation(study, &owner->evaluating, error) ||
+      !find_family(task, loaded, study, error))
     return NULL;
   study->view = demur_selector_view(loaded, owner->evaluating.cohort, error);
   if (study->view == NULL)

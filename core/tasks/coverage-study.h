@@ -6,6 +6,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/sample.h"
 #include "report/report.h"
+#include "tasks/horizons.h"
 #include "tasks/report.h"
 #include "tasks/task.h"
 
@@ -32,6 +33,8 @@ typedef struct {
 /* Immutable once made. */
 typedef struct {
   char *selector, *digest, *cohort, *split;
+  char *family;           /* that the selector is a horizon of (tasks/horizons.h); NULL: none */
+  DemurHorizons horizons; /* of that family */
   DemurEvaluation *evaluation;
   const DemurMethodResult *method, *confidence, *full; /* of the same kind of risk; may be NULL */
   DemurCohort *view;                                   /* with the risks that are shown */

@@ -178,3 +178,16 @@ demur_task_family_study(DemurTask *task, const char *name, const DemurHorizons *
   demur_evaluate_params_clear(options);
   return ok;
 }
+
+gboolean
+demur_task_family_report(DemurTask *task, const char *name, const DemurHorizons *horizons,
+                         DemurEvaluateParams *options, double coverage, DemurPaper paper,
+                         const char *path, gboolean *simulated, GError **error) {
+  g_auto(DemurFamilyStudy) study = {0};
+  if (!demur_task_family_study(task, name, horizons, options, coverage, NULL, &study, error))
+    return FALSE;
+  for (size_t h = 0; h < horizons->n; h++)
+    study.reports[h]->input.paper = paper;
+  *simulated = study.each[0].evaluation->simulated;
+  return demur_family_report_write(&study.report, path, &task->progress, error);
+}

@@ -34,6 +34,12 @@ gboolean demur_task_family_study(DemurTask *task, const char *name, const DemurH
                                  DemurEvaluateParams *options, double coverage,
                                  const DemurReportPin *pins, DemurFamilyStudy *study,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The report of the family, PDF and JSON beside it (report/family.h); arguments and errors as above and
+ * as demur_family_report_write. *simulated: of simulated data. */
+gboolean demur_task_family_report(DemurTask *task, const char *name, const DemurHorizons *horizons,
+                                  DemurEvaluateParams *options, double coverage, DemurPaper paper,
+                                  const char *path, gboolean *simulated,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_family_study_clear(DemurFamilyStudy *study);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurFamilyStudy, demur_family_study_clear)
 

@@ -46,6 +46,14 @@ demur_horizon_selector(const char *name, int years) {
   return g_strdup_printf("%s-%dy", name, years);
 }
 
+char *
+demur_horizon_family_name(const char *selector, double years) {
+  g_autofree char *ending = demur_horizon_selector("", (int)years);
+  const size_t n = strlen(selector), n_ending = strlen(ending);
+  return n > n_ending && g_str_has_suffix(selector, ending) ? g_strndup(selector, n - n_ending)
+                                                            : NULL;
+}
+
 gboolean
 demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
                          GError **error) {

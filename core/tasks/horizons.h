@@ -24,6 +24,9 @@ gboolean demur_horizons_parse(const char *text, DemurHorizons *horizons,
 /* "NAME-3y" (owned). */
 char *demur_horizon_selector(const char *name, int years);
 
+/* "NAME" of the selector "NAME-3y" of that horizon (owned); NULL: it is not called so. */
+char *demur_horizon_family_name(const char *selector, double years);
+
 /* The horizons of the family of that name: of the selectors NAME-Ny that are of one, whether trained
  * under the name or read from a file under it. n = 0 where there is none in the workspace, or where a
  * selector has the name itself. */

@@ -2,8 +2,10 @@
 or the workspace."""
 import csv
 import json
+import math
 import mmap
 import os
+import random
 import re
 import shutil
 import sqlite3
@@ -751,6 +753,36 @@ def export_the_report():
         assert not differing, f"the numbers beside the PDF differ from the command line's: {differing[:3]}"
     app.activate("win.export-report", "'/nonexistent/x.pdf'")
     app.wait_text("/nonexistent")
+    app.quit()
+
+
+def a_family_is_reported_in_one_document():
+    """Right value: the bytes that `demur report --selector FAMILY` writes; of a selector without a family nothing is offered."""
+    workspace, draws = path("family.demur"), random.Random(5)
+    with open(path("drawn.csv"), "w", encoding="utf-8") as table:
+        years = ",".join(f"risk_year_{year}" for year in range(1, 7))
+        table.write(f"patient_id,site,split,label,{years},years_to_cancer,years_of_followup\n")
+        for i in range(600):
+            staying = (1 - .03 - .7 * draws.random() ** 2) ** (1 / 6)
+            time_to = math.log(1 - draws.random()) / math.log(staying)
+            risks = ",".join(f"{1 - staying ** year:.6f}" for year in range(1, 7))
+            outcome = f"{time_to:.3f},{time_to:.3f}" if time_to < 6 else ",6.5"
+            split = "selector_train" if i < 200 else "tune" if i < 300 else "test"
+            table.write(f"p{i},s{i % 6},{split},{int(time_to < 6)},{risks},{outcome}\n")
+    demur(workspace, "cohort", "import", "drawn", path("drawn.csv"), "--horizon", "6", "--model", "m")
+    demur(workspace, "train", "f", "--cohort", "drawn", "--method", "confidence", "--horizons", "3,6")
+    demur(workspace, "tune", "f", "--cohort", "drawn", "--coverage", "0.9")
+    demur(workspace, "report", path("cli.pdf"), "--selector", "f", "--cohort", "drawn")
+    app = Workstation(workspace)
+    app.activate("win.page", "'report'")
+    app.wait_text("Calibration report of selector f-")
+    choice = wait_for(lambda: app.find("check box", "All horizons"), "the choice")
+    Keys(app, None).press(choice.name)
+    wait_for(lambda: app.find("check box", "All horizons").has_state(4), "the choice to be taken")
+    app.activate("win.export-report", f"'{path('ui.pdf')}'")
+    wait_for(lambda: os.path.exists(path("ui.pdf")), "the report")
+    with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
+        assert ours.read() == theirs.read(), "the report differs from the command line's"
     app.quit()
 
 
