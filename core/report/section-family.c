@@ -53,11 +53,13 @@ add_lead(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *hori
                   *together = demur_text_percent(
                       (double)family->n_shown / (double)MAX(family->n_scans, 1), 1),
                   *n_shown = demur_text_counted(family->n_shown, "scan", "scans");
+  gboolean tuned = TRUE;
   double least = INFINITY, most = -INFINITY;
   for (size_t h = 0; h < family->n; h++)
     if (horizons[h]->finding.subject_at) {
       least = fmin(least, horizons[h]->finding.subject_at->realised);
       most = fmax(most, horizons[h]->finding.subject_at->realised);
+      tuned &= horizons[h]->finding.tuned;
     }
   g_autofree char *low = demur_text_percent(least, 1), *high = demur_text_percent(most, 1);
   g_autoptr(GString) text = g_string_new(NULL);
@@ -69,8 +71,9 @@ add_lead(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *hori
     g_string_append_printf(
         text,
         "it shows those of %s, a coverage of %s: those that every horizon accepts "
-        "by its own threshold for coverage %s. Each by itself accepts %s to %s.",
-        n_shown, together, coverage, low, high);
+        "by its own threshold for coverage %s%s. Each by itself accepts %s to %s.",
+        n_shown, together, coverage,
+        tuned ? "" : " (of this split's own scores where none was tuned)", low, high);
   else
     g_string_append_printf(text,
                            "what it shows together is not known: not every horizon has a "
