@@ -17,7 +17,8 @@ demur_family_simultaneous_level(size_t n) {
 gboolean
 demur_family_withholds(const DemurFamilyReport *family, const DemurFamilyYear *year,
                        gboolean shown) {
-  return shown ? !family->shown_known || demur_withheld_shown_year(&year->all, &year->shown)
+  return shown ? !family->shown_known || year->shown_tells ||
+                     demur_withheld_shown_year(&year->all, &year->shown)
                : demur_withheld_year(&year->all);
 }
 

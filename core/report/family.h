@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 typedef struct {
   int year;
   DemurReportYear all, shown;
+  gboolean shown_tells; /* few would follow from shown beside what the horizon of that year tells of
+                         * the scans that it accepts: shown is withheld */
 } DemurFamilyYear;
 
 typedef struct {

@@ -1,8 +1,10 @@
 #include "tasks/family-study.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "report/finding.h"
 
@@ -88,16 +90,10 @@ check_one_moment(const DemurFamilyStudy *study, GError **error) {
   return TRUE;
 }
 
-/* Takes out of shown [n] what the horizon does not accept at its threshold. FALSE with error;
- * *known FALSE: it has no threshold of the coverage. */
+/* scores [n] of the rows, by the first network. */
 static gboolean
-take_out_refused(DemurTask *task, const DemurEvaluating *e, const DemurReportInput *input,
-                 const guint32 *rows, size_t n, guint8 *shown, gboolean *known, GError **error) {
-  const DemurReportFinding finding = demur_finding(input);
-  if (finding.subject_at == NULL) {
-    *known = FALSE;
-    return TRUE;
-  }
+score_rows(DemurTask *task, const DemurEvaluating *e, const guint32 *rows, size_t n, double *scores,
+           GError **error) {
   DemurSelector *selector = e->selectors[0];
   g_autoptr(DemurCohort) view = demur_selector_view_rows(selector, e->cohort, rows, n,
                                                          task->parallel, &task->progress, error);
@@ -105,13 +101,50 @@ take_out_refused(DemurTask *task, const DemurEvaluating *e, const DemurReportInp
       view != NULL ? demur_selector_meta_features(selector, view, FALSE, rows, n, task->parallel,
                                                   &task->progress, error)
                    : NULL;
-  if (meta == NULL)
-    return FALSE;
-  g_autofree double *scores = g_new(double, MAX(n, 1));
-  demur_selector_scores(selector, 0, meta, n, scores);
+  if (meta != NULL)
+    demur_selector_scores(selector, 0, meta, n, scores);
+  return meta != NULL;
+}
+
+/* Of the rows whose bit is set: n, and how many had the outcome by the year, estimated. */
+static gboolean
+is_few(const DemurCohort *cohort, const guint32 *rows, const guint8 *set, size_t n, int year) {
+  DemurReportYear years[DEMUR_N_YEARS];
+  const char *estimator;
+  g_autofree guint32 *kept = g_new(guint32, MAX(n, 1));
+  size_t n_kept = 0;
   for (size_t i = 0; i < n; i++)
-    shown[i] &= scores[i] >= finding.subject_at->threshold;
-  return TRUE;
+    if (set[i])
+      kept[n_kept++] = rows[i];
+  if (n_kept == 0) /* the two are the same */
+    return FALSE;
+  if (demur_report_years(cohort, kept, n_kept, years, &estimator) == 0)
+    return n_kept < DEMUR_SMALL_CELL;
+  const DemurReportYear *of = &years[year - 1];
+  return of->n < DEMUR_SMALL_CELL ||
+         (isfinite(of->observed) && round(of->observed * (double)of->n) < DEMUR_SMALL_CELL);
+}
+
+/* Whether what is shown, beside what the horizon tells of the scans that it accepts at each of its
+ * thresholds, tells of few: one of the two holds the other, and few are between them. */
+static gboolean
+tells_of_few(const DemurCohort *cohort, const DemurReportInput *input, const double *scores,
+             const guint32 *rows, const guint8 *shown, size_t n, int year) {
+  const DemurReportFinding finding = demur_finding(input);
+  g_autofree guint8 *between = g_new(guint8, MAX(n, 1));
+  gboolean few = FALSE;
+  for (size_t a = 0; !few && a < finding.subject->n_at; a++) {
+    size_t n_accepted_alone = 0, n_shown_alone = 0;
+    for (size_t i = 0; i < n; i++) {
+      const gboolean accepted = scores[i] >= finding.subject->at[a].threshold;
+      between[i] = accepted != (shown[i] != 0);
+      n_accepted_alone += accepted && !shown[i] ? 1 : 0;
+      n_shown_alone += !accepted && shown[i] ? 1 : 0;
+    }
+    if (n_accepted_alone == 0 || n_shown_alone == 0)
+      few = is_few(cohort, rows, between, n, year);
+  }
+  return few;
 }
 
 /* What the family shows: by year, of all and of that. */
@@ -126,12 +159,17 @@ find_together(DemurTask *task, DemurFamilyStudy *study, GError **error) {
   if (rows == NULL)
     return FALSE;
   g_autofree guint8 *shown = g_new(guint8, MAX(n, 1));
+  g_autofree double *scores = g_new(double, MAX(n, 1) * (last + 1)); /* [horizons][n] */
   memset(shown, 1, n);
   report->shown_known = TRUE;
-  for (size_t h = 0; h <= last && report->shown_known; h++)
-    if (!take_out_refused(task, &study->each[h], study->inputs[h], rows, n, shown,
-                          &report->shown_known, error))
+  for (size_t h = 0; h <= last; h++) {
+    const DemurOperatingPoint *at = demur_finding(study->inputs[h]).subject_at;
+    if (!score_rows(task, &study->each[h], rows, n, scores + h * n, error))
       return FALSE;
+    report->shown_known &= at != NULL;
+    for (size_t i = 0; at != NULL && i < n; i++)
+      shown[i] &= scores[h * n + i] >= at->threshold;
+  }
   g_autofree guint32 *kept = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n && report->shown_known; i++)
     if (shown[i])
@@ -142,7 +180,12 @@ find_together(DemurTask *task, DemurFamilyStudy *study, GError **error) {
   const size_t n_years = demur_report_years(cohort, rows, n, all, &report->estimator);
   (void)demur_report_years(cohort, kept, report->n_shown, of_shown, &estimator);
   for (size_t y = 0; y < n_years && (int)y < study->horizons.years[last]; y++)
-    study->by_year[report->n_by_year++] = (DemurFamilyYear){(int)y + 1, all[y], of_shown[y]};
+    study->by_year[report->n_by_year++] = (DemurFamilyYear){(int)y + 1, all[y], of_shown[y], FALSE};
+  for (size_t h = 0; h <= last && report->n_by_year > 0; h++) {
+    const int year = study->horizons.years[h];
+    study->by_year[year - 1].shown_tells =
+        tells_of_few(cohort, study->inputs[h], scores + h * n, rows, shown, n, year);
+  }
   report->by_year = study->by_year;
   return TRUE;
 }

@@ -34,7 +34,8 @@ fill_years(DemurFamilyYear *by_year) {
                                    {rows[i].n_all, 0.08, rows[i].observed_all,
                                     0.8 * rows[i].observed_all, 1.2 * rows[i].observed_all},
                                    {rows[i].n_shown, 0.04, rows[i].observed_shown,
-                                    0.8 * rows[i].observed_shown, 1.2 * rows[i].observed_shown}};
+                                    0.8 * rows[i].observed_shown, 1.2 * rows[i].observed_shown},
+                                   FALSE};
 }
 
 typedef struct {
@@ -101,6 +102,11 @@ small_numbers_are_withheld(void) {
       demur_assert_close(json_object_get_double_member(all, "oe_ratio"),
                          rows[i].observed_all / 0.08, 1e-12, 0);
   }
+  f.by_year[0].shown_tells = TRUE;
+  g_assert_true(demur_family_withholds(&f.family, &f.by_year[0], TRUE));
+  g_assert_false(demur_family_withholds(&f.family, &f.by_year[0], FALSE));
+  f.by_year[0].shown_tells = FALSE;
+  g_assert_false(demur_family_withholds(&f.family, &f.by_year[0], TRUE));
   f.family.shown_known = FALSE;
   g_assert_true(demur_family_withholds(&f.family, &f.by_year[0], TRUE));
   g_assert_false(demur_family_withholds(&f.family, &f.by_year[0], FALSE));
