@@ -52,30 +52,16 @@ digest_of(guint64 digest, const guint8 *bytes, size_t length) {
   return mix(digest, rest);
 }
 
-static gboolean
-is_text(DemurVr vr) {
-  switch (vr) {
-  case DEMUR_VR_AE:
-  case DEMUR_VR_AS:
-  case DEMUR_VR_CS:
-  case DEMUR_VR_DA:
-  case DEMUR_VR_DS:
-  case DEMUR_VR_DT:
-  case DEMUR_VR_IS:
-  case DEMUR_VR_LO:
-  case DEMUR_VR_LT:
-  case DEMUR_VR_PN:
-  case DEMUR_VR_SH:
-  case DEMUR_VR_ST:
-  case DEMUR_VR_TM:
-  case DEMUR_VR_UC:
-  case DEMUR_VR_UI:
-  case DEMUR_VR_UR:
-  case DEMUR_VR_UT:
-    return TRUE;
-  default:
-    return FALSE;
-  }
+#define WRITING_BITS 7u /* of a digest: the writing, and one more so that none is 0 */
+
+static guint64
+marked(guint64 digest, DemurRootWriting writing) {
+  return (digest & ~(guint64)WRITING_BITS) | ((guint64)writing + 1);
+}
+
+DemurRootWriting
+demur_root_element_writing(const DemurRootElement *element) {
+  return (DemurRootWriting)((element->digest & WRITING_BITS) - 1);
 }
 
 /* Of a value that may have been measured: DS, FL, FD, or a text with a point where no VR is
@@ -94,11 +80,31 @@ number_of(const DemurElement *element, const guint8 *bytes, size_t length) {
   return (float)value;
 }
 
+/* An implicit data set does not say what is a text. What is nothing but blanks or zeros stays: a
+ * number. */
 static size_t
 without_padding(const guint8 *bytes, size_t length) {
-  while (length > 0 && (bytes[length - 1] == ' ' || bytes[length - 1] == '\0'))
-    length--;
-  return length;
+  size_t left = length;
+  while (left > 0 && (bytes[left - 1] == ' ' || bytes[left - 1] == '\0'))
+    left--;
+  return left > 0 ? left : length;
+}
+
+/* An implicit sequence begins with an item. */
+static gboolean
+begins_with_item(const DemurElement *element, const guint8 *bytes, size_t length) {
+  return length >= 8 && demur_elements_u16(bytes, element->big_endian) == 0xFFFE &&
+         demur_elements_u16(bytes + 2, element->big_endian) == 0xE000;
+}
+
+static DemurRootWriting
+writing_of(const DemurElement *element, const guint8 *bytes, size_t length) {
+  if (element->vr == DEMUR_VR_SQ)
+    return DEMUR_ROOT_EXPLICIT_SEQUENCE;
+  if ((element->vr == DEMUR_VR_NONE || element->vr == DEMUR_VR_UN) &&
+      begins_with_item(element, bytes, length))
+    return DEMUR_ROOT_IMPLICIT_SEQUENCE;
+  return element->big_endian ? DEMUR_ROOT_BIG_ENDIAN : DEMUR_ROOT_VALUE;
 }
 
 DemurRootReading *
@@ -151,7 +157,8 @@ add(DemurRootReading *reading, const DemurRootElement *element) {
     g_array_append_vals(reading->elements, element, 1);
     return;
   }
-  last->digest = mix(mix(last->digest, element->tag), element->digest) | 1u;
+  last->digest = marked(mix(mix(last->digest, element->tag), element->digest),
+                        demur_root_element_writing(last));
   last->number = NAN;
 }
 
@@ -166,11 +173,11 @@ take_inside(DemurRootReading *reading, const DemurElement *element) {
   if (element->length != DEMUR_ELEMENTS_UNDEFINED) {
     const size_t held = MIN(element->length, MAX_VALUE_BYTES);
     const guint8 *bytes = demur_source_peek(reading->source, element->offset, held);
-    digest = mix(digest, element->length);
     if (bytes != NULL)
-      digest = digest_of(digest, bytes, is_text(element->vr) ? without_padding(bytes, held) : held);
+      digest = digest_of(held < element->length ? digest ^ element->length : digest, bytes,
+                         without_padding(bytes, held));
   }
-  root->digest = digest | 1u;
+  root->digest = marked(digest, DEMUR_ROOT_OPEN_SEQUENCE);
 }
 
 void
@@ -184,7 +191,7 @@ demur_root_reading_take(DemurRootReading *reading, const DemurElement *element) 
       demur_slice_attribute_find(element->tag) >= 0 ||
       demur_element_freedom(element->tag, creator_of(reading, element->tag)) == DEMUR_ELEMENT_FREE)
     return;
-  DemurRootElement root = {element->tag, NAN, 1};
+  DemurRootElement root = {element->tag, NAN, marked(0, DEMUR_ROOT_OPEN_SEQUENCE)};
   if (element->length == DEMUR_ELEMENTS_UNDEFINED) {
     reading->inside = TRUE;
     add(reading, &root);
@@ -194,12 +201,11 @@ demur_root_reading_take(DemurRootReading *reading, const DemurElement *element) 
   const guint8 *bytes = demur_source_peek(reading->source, element->offset, held);
   if (bytes == NULL)
     return; /* the walk says that it is cut off */
-  const size_t length = is_text(element->vr) ? without_padding(bytes, held) : held;
-  if (length == 0)
-    return;
+  const size_t length = without_padding(bytes, held);
   note_creator(reading, element, bytes, length);
   root.number = number_of(element, bytes, length);
-  root.digest = digest_of(held < element->length ? element->length : 0, bytes, length) | 1u;
+  root.digest = marked(digest_of(held < element->length ? element->length : 0, bytes, length),
+                       writing_of(element, bytes, held));
   add(reading, &root);
 }
 
@@ -231,7 +237,8 @@ demur_root_reading_end(DemurRootReading *reading) {
     g_array_sort(elements, compare_tags);
   for (guint i = 0; i < elements->len; i++) /* one that stands twice counts as the two together */
     if (n > 0 && at[n - 1].tag == at[i].tag)
-      at[n - 1].digest = mix(at[n - 1].digest, at[i].digest) | 1u;
+      at[n - 1].digest =
+          marked(mix(at[n - 1].digest, at[i].digest), demur_root_element_writing(&at[n - 1]));
     else
       at[n++] = at[i];
   DemurRootElements *made = elements_new(at, n, NULL);

@@ -2,10 +2,11 @@
  * elements the slices of a stack differ, and in what pattern, without keeping their values. Left out
  * are pixel data, what dicom/attributes.h keeps as text and what dicom/free-elements.h lets vary.
  *
- * The digest is of 64 bits, of the value as it is written (texts without what fills them up; of more
- * than 64 KiB the first 64 and the length; a sequence without length by the elements in it). Equal
- * values of one way of writing have equal digests; no attack on them is thought of, as whoever can
- * choose an element can also write the same one twice.
+ * The digest is of 64 bits, of the value without the blanks and zero bytes that fill it up; of more
+ * than 64 KiB of the first 64 and the length; of a sequence without length of the elements in it.
+ * Equal values have equal digests where they are written in one way, which is told beside it: an
+ * archive may have written half of a series anew. No attack is thought of, as whoever can choose an
+ * element can also write the same one twice.
  *
  * Memory: of the images that are read as one scan each keeps 16 bytes for each element in which it
  * differs from the first image of its SeriesInstanceUID, and no more. */
@@ -17,11 +18,24 @@ G_BEGIN_DECLS
 
 #define DEMUR_ROOT_ABSENT 0u /* digest of an element that is not there, or is empty */
 
+typedef enum {
+  DEMUR_ROOT_VALUE,         /* bytes that are the same in explicit and implicit data sets */
+  DEMUR_ROOT_BIG_ENDIAN,    /* whose order is the other one */
+  DEMUR_ROOT_OPEN_SEQUENCE, /* without a length: its digest is of what is in it */
+  DEMUR_ROOT_EXPLICIT_SEQUENCE,
+  DEMUR_ROOT_IMPLICIT_SEQUENCE,
+  DEMUR_N_ROOT_WRITINGS,
+} DemurRootWriting;
+
 typedef struct {
   guint32 tag;
   float number;   /* of one decimal or floating point number; NaN: the value is something else */
   guint64 digest; /* DEMUR_ROOT_ABSENT, or of the value */
 } DemurRootElement;
+
+/* How the element, which is not absent, is written: digests of different writings say nothing of each
+ * other. It stands in the digest. */
+DemurRootWriting demur_root_element_writing(const DemurRootElement *element);
 
 /* Of one data set; immutable once it is ended, then shared by images. */
 typedef struct DemurRootElements DemurRootElements;

@@ -9,7 +9,8 @@
  * comes and goes, one that changes from slice to slice, one in two slices. Nor are three equal steps
  * and more with a value each, which a scan in steps has; nor measured private numbers that differ by
  * less than a tenth, as a temperature does. What may differ in any pattern is never read
- * (dicom/free-elements.c).
+ * (dicom/free-elements.c), and an element that is not written in one way in all slices is not compared:
+ * an archive wrote some of them anew.
  *
  * Cost O(e) in the elements e by which the slices differ from the first one of their series: a slice
  * that has the first one's value costs nothing. Memory O(1) for each element that differs at all. */
@@ -36,6 +37,7 @@ typedef struct {
   guint at;              /* slices so far */
   guint n_values, counts[MOST_VALUES];
   guint64 values[MOST_VALUES];
+  guint writings;         /* 1 << each */
   gboolean too_many;      /* values: nothing more is looked at */
   double lowest, highest; /* of numbers; NaN: a value is none */
   guint n_runs;
@@ -54,6 +56,8 @@ value_of(Course *course, const DemurRootElement *element) {
     return i;
   const double number = (double)element->number;
   course->values[course->n_values++] = element->digest;
+  if (element->digest != DEMUR_ROOT_ABSENT)
+    course->writings |= 1u << demur_root_element_writing(element);
   course->lowest = i == 0 || number < course->lowest ? number : course->lowest;
   course->highest = i == 0 || number > course->highest ? number : course->highest;
   if (isnan(number))
@@ -130,7 +134,8 @@ is_of_two(const Course *course, gboolean *in_turns) {
   guint least = G_MAXUINT;
   for (guint i = 0; i < course->n_values; i++)
     least = MIN(least, course->counts[i]);
-  if (course->too_many || course->n_values < 2 || least < LEAST_SLICES || is_noise(course))
+  if (course->too_many || course->n_values < 2 || least < LEAST_SLICES || is_noise(course) ||
+      (course->writings & (course->writings - 1)) != 0)
     return FALSE;
   const guint k = course->n_values;
   *in_turns = demur_element_freedom(course->tag, DEMUR_CREATOR_UNKNOWN) != DEMUR_ELEMENT_TURNS &&

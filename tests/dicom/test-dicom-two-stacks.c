@@ -276,6 +276,44 @@ test_a_sequence_without_length_is_compared(void) {
   g_assert_cmpstr(fixture_reason(fixture_series(same, 0)), ==, NULL);
 }
 
+/* One acquisition, of which an archive has written the second half anew: as it is told by each
+ * writing, with other lengths, and with texts that are filled up otherwise. */
+static void
+change_as_archives_do(GArray *object, int phase, int k, gconstpointer data) {
+  const gboolean anew = phase == 1;
+  const guint16 number = GUINT16_TO_LE(5);
+  object_text(object, DEMUR_TAG(0x0019, 0x0010), "LO", anew ? "INVENTED" : "INVENTED  ");
+  object_text(object, DEMUR_TAG(0x0019, 0x1077), "LO", anew ? "odd" : "odd ");
+  object_put(object, DEMUR_TAG(0x0019, 0x1078), "US", &number, sizeof number);
+  object_text(object, DEMUR_TAG(0x0008, 0x1030), "LO", "CHEST");
+  change_open_sequence(object, phase, k, "the same");
+  ObjectElement *element = &g_array_index(object, ObjectElement, object->len - 1);
+  element->is_open = !anew;
+  if (anew)
+    g_byte_array_set_size(element->bytes, element->bytes->len - 8);
+}
+
+static void
+test_half_that_was_written_anew_is_one(void) {
+  for (int layout = LIE_BETWEEN; layout <= LIE_ABOVE; layout++)
+    for (int implicit = 0; implicit < 2; implicit++) {
+      g_autofree char *folder = fixture_folder();
+      for (int phase = 0; phase < 2; phase++)
+        for (int k = 0; k < N_POSITIONS; k++) {
+          g_autoptr(GArray) object = object_slice(phase, k, place_of((Layout)layout, phase, k),
+                                                  number_of(NUMBERS_FOLLOW, phase, k));
+          g_autofree char *name = g_strdup_printf("%d-%d.dcm", phase, k);
+          change_as_archives_do(object, phase, k, NULL);
+          object_is_implicit = implicit == 1 && phase == 1;
+          object_save(object, folder, name);
+          object_is_implicit = FALSE;
+        }
+      g_autoptr(DemurImport) import = fixture_import_folder(folder);
+      fixture_remove(folder);
+      g_assert_cmpstr(fixture_reason(fixture_series(import, 0)), ==, NULL);
+    }
+}
+
 static void
 test_every_free_element_has_a_reason(void) {
   for (size_t i = 0; i < demur_free_elements_n(); i++)
@@ -293,6 +331,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/two-stacks/habits", test_what_scanners_do_is_accepted);
   g_test_add_func("/dicom/two-stacks/breath-holds", test_two_breath_holds_are_two);
   g_test_add_func("/dicom/two-stacks/open-sequence", test_a_sequence_without_length_is_compared);
+  g_test_add_func("/dicom/two-stacks/written-anew", test_half_that_was_written_anew_is_one);
   g_test_add_func("/dicom/two-stacks/reasons", test_every_free_element_has_a_reason);
   return g_test_run();
 }
