@@ -9,7 +9,7 @@ of one method lie within each other, so two numbers found must differ by no outc
 must each from none and all; likewise in every group, and in what told groups leave of the whole split.
 
 In the outputs of several states: thresholds tuned to coverages a few scans apart, other bins, net benefits and resamples, groupings,
-the report with its pages, the tables of charts, another mix.
+the report, the tables of charts, another mix.
 
 Usage: invert.py DEMUR
 """
@@ -23,8 +23,6 @@ import sys
 import tempfile
 
 SMALL = 10
-QUICK = ["--epochs", "1", "--datasets-per-epoch", "32", "--batch", "8", "--kappa", "2", "--dataset-size", "60", "--hidden", "2",
-         "--validation-datasets", "3", "--average", "1", "--features", "confidence,class"]
 
 
 def logit(p):
@@ -52,7 +50,7 @@ class Attack:
 
     def __init__(self, demur, folder, rows):
         self.demur, self.folder, self.found, self.how = os.path.abspath(demur), folder, {}, {}
-        self.guessed = {}
+        self.guessed, self.parts = {}, {}
         self.test = [row for row in rows if row["split"] == "test"]
         self.n, self.n_outcomes = len(self.test), sum(row["label"] for row in self.test)
         self.n_tried = 0
@@ -61,7 +59,7 @@ class Attack:
             writer.writeheader()
             writer.writerows(rows)
         self.run("cohort", "import", "c", "c.csv", "--model", "m")
-        self.run("train", "s", "--cohort", "c", *QUICK)
+        self.run("train", "s", "--cohort", "c", "--method", "confidence", "--recalibrate", "none")
 
     def run(self, *words):
         result = subprocess.run([self.demur, "--workspace", "w.demur", "--quiet", "--threads", "1", *words], cwd=self.folder,
@@ -98,6 +96,15 @@ class Attack:
             return set()
         false = [(k, (k - n * value) / odds) for k in range(self.n_outcomes + 1)]
         return {k for k, f in false if abs(f - round(f)) < 1e-5 and 0 <= round(f) <= n - k}
+
+    @staticmethod
+    def coarseness(value):
+        """Half the largest step of 1, 2 or 5 x 10^k that a told number is a whole number of."""
+        for power in range(0, -9, -1):
+            for step in (5, 2, 1):
+                if abs(value / (step * 10.0 ** power) - round(value / (step * 10.0 ** power))) < 1e-9:
+                    return step * 10.0 ** power / 2
+        return 0
 
     # --- an operating point ---
 
@@ -236,6 +243,8 @@ class Attack:
             for at in method["at"]:
                 self.point(key, at, evaluation, f"{where} at {at['coverage']} ({at['threshold_from']})")
             self.curves(key, method, evaluation, where)
+        counted = {(method["name"], method["risk"], at["coverage"], at["threshold_from"]): at.get("n_counted", at["n_accepted"])
+                   for method in evaluation["methods"] for at in method["at"]}
         for group in evaluation.get("groups", ()):
             rows = [row for row in self.test if row[group["by"]] == group["value"]]
             for method in group["methods"]:
@@ -248,11 +257,24 @@ class Attack:
                         kept = round(of_label * (1 - row["rate"]))
                         self.found.setdefault((method["name"], method["risk"], (group["by"], group["value"])), {}).setdefault(
                             n, set()).add(kept)
+                        whole = counted[method["name"], method["risk"], at["coverage"], at["threshold_from"]]
+                        self.parts.setdefault((method["name"], method["risk"], group["by"], whole), {})[group["value"]] = (n, kept)
         for rule in evaluation["hold_back"]:
             for row in rule["rows"]:
                 if row["net_benefit"] is not None and rule["decision_threshold"] < .002 and row["method"] != "interval":
                     self.note((row["method"], rule["risk"], None), row["n_shown"],
                               self.net_benefit(row["net_benefit"], rule["decision_threshold"], row["n_shown"]), f"{where} held back")
+
+    def mix(self, where):
+        """Who is held back beside another mix, of the sets that `shift` shows."""
+        told = json.loads(self.run("--json", "shift", "s", "--cohort", "c", "--bootstrap", "10", "--mix", "sex=f:0.5"))
+        present = {name: row["present"] for name, row in told["measures"].items()}
+        n = round(present["coverage"] * told["n_scans"])
+        for label, name in ((1, "rejected_with_outcome"), (0, "rejected_without_outcome")):
+            if present[name] is not None and n < self.n:
+                of_label = self.n_outcomes if label else self.n - self.n_outcomes
+                kept = self.near(of_label * (1 - present[name]), of_label * self.coarseness(present[name]))
+                self.note(("selector:s", "raw", None), n, kept if label else {n - k for k in kept}, where + " " + name)
 
     def chart(self, name, *words):
         self.run("chart", name, "f.csv", "--selector", "s", "--cohort", "c", "--bootstrap", "10", "--resamples", "1", *words)
@@ -276,7 +298,7 @@ class Attack:
         if scans and observed:
             bins = [(int(row[scans[0]]), float(row[observed[0]])) for row in rows if row[scans[0]] and row[observed[0]]]
             if bins and sum(b[0] for b in bins) == n:
-                self.note(key, n, {sum(round(m * o) for m, o in bins)}, f"reliability {tuned}")
+                self.note(key, n, self.near(sum(m * o for m, o in bins), n * 5e-4), f"reliability {tuned}", False)
 
     def states(self):
         last = None
@@ -286,6 +308,7 @@ class Attack:
             words = [*words, "--selector", "s", "--cohort", "c", "--bootstrap", "10"]
             last = json.loads(self.run("--json", "evaluate", *(words if "--resamples" in words else [*words, "--resamples", "1"])))
             self.document(last, f"evaluate, tuned {tuned}")
+            self.mix(f"shift, tuned {tuned}")
         self.run("report", "r.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "10", "--resamples", "1", "--coverage", "0.7")
         with open(os.path.join(self.folder, "r.json"), encoding="utf-8") as file:
             self.document(json.load(file), "report")
@@ -310,11 +333,22 @@ class Attack:
                     few = min(k_more - k, (n_more - n) - (k_more - k))
                     if n_more > n and few < SMALL:
                         faults.append((key, (n, k), (n_more, k_more), sorted(self.how.get((key, n), set()) | self.how.get((key, n_more), set()))[:3]))
+        for (name, risk, by, n), told in self.parts.items():  # what the told groups leave of the whole split
+            numbers = self.found.get((name, risk, None), {}).get(n)
+            rest = [row for row in self.test if row[by] not in told]
+            if not numbers or not rest:
+                continue
+            kept = next(iter(numbers)) - sum(k for _, k in told.values())
+            n_kept = n - sum(m for m, _ in told.values())
+            outcomes = sum(row["label"] for row in rest)
+            few = min(kept, outcomes - kept, n_kept - kept, len(rest) - outcomes - (n_kept - kept))
+            if few < SMALL:
+                faults.append(((name, risk, by), sorted(told), (n_kept, kept), (len(rest), outcomes)))
         return faults
 
     def truth(self):
         """What was found is right: the accepted by the scores of `assess`, which no attacker has."""
-        scored = json.loads(self.run("--json", "assess", "s", "--cohort", "c", "--split", "test"))
+        scored = json.loads(self.run("--json", "assess", "s", "--cohort", "c", "--split", "test", "--reveal", "a test"))
         scores = sorted(((scan["score"], scan["scan_id"]) for scan in scored["verdicts"]), reverse=True)
         labels = {row["scan_id"]: row["label"] for row in self.test}
         for key, told in self.found.items():
@@ -327,7 +361,7 @@ class Attack:
 
 def main():
     n_faults = 0
-    for seed, n, rate in ((1, 400, .03), (2, 500, .15)):
+    for seed, n, rate in ((1, 400, .03), (2, 900, .15)):
         with tempfile.TemporaryDirectory() as folder:
             attack = Attack(sys.argv[1], folder, make(seed, n, rate))
             attack.states()
@@ -339,6 +373,7 @@ def main():
             for fault in faults[:12]:
                 print("  ", *fault)
             n_faults += len(faults)
+            print(f"  {sum(len(told) for told in attack.parts.values())} numbers of groups")
             # the attack is able: what may be told is found, by more than one way
             assert attack.n_tried > 200 and n_found > 0, n_found
     if n_faults:
