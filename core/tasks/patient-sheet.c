@@ -310,6 +310,27 @@ find_kept(DemurTask *task, const DemurPatientSheetParams *params, const char *co
   return list != NULL;
 }
 
+/* Whether a page may tell the risk of a verdict that was given for it alone: not where the newest one
+ * that is kept holds it back. That would be a reveal of which nobody is told. */
+static gboolean
+check_told(DemurTask *task, const DemurPatientSheetParams *params, const char *cohort,
+           const DemurPatientSheet *page, GError **error) {
+  /* One that is made again, to be verified, was told then. */
+  if (page->input.verdict != DEMUR_VERDICT_ACCEPTED || params->log_head != NULL)
+    return TRUE;
+  g_autoptr(GPtrArray) list =
+      demur_verdicts_of_scan(task->workspace, cohort, params->scan_id, error);
+  const DemurVerdictRecord *newest = list != NULL && list->len > 0 ? list->pdata[0] : NULL;
+  if (newest == NULL || newest->outdated != DEMUR_CURRENT ||
+      newest->verdict != DEMUR_VERDICT_RED_FLAG)
+    return list != NULL;
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the risk of scan %s is held back by selector %s, and this page would tell it: "
+                  "assess the scan so first (`demur assess`), which is kept",
+                  params->scan_id, newest->selector);
+  return FALSE;
+}
+
 /* The verdict, kept or given for the page, and what the selector that gave it is. */
 static gboolean
 fill_verdict(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictRecord *kept,
@@ -324,7 +345,8 @@ fill_verdict(DemurTask *task, const DemurPatientSheetParams *params, const Demur
                                  .scan_id = row >= 0 ? NULL : params->scan_id,
                                  .coverage = params->coverage};
   return demur_task_assess(task, &ask, &of_scan, error) &&
-         take_given(page, &of_scan, params->scan_id, error);
+         take_given(page, &of_scan, params->scan_id, error) &&
+         check_told(task, params, ask.cohort, page, error);
 }
 
 static void

@@ -27,7 +27,8 @@ typedef struct {
 /* The verdict that the workspace keeps of the scan (of the cohort, or a DICOM series), the newest, by
  * the selector where one is named, and whether it still holds, as the window shows it; its image,
  * and what the cohort says of such risks. Where none is kept, or another threshold is asked for, one
- * is given for the page, which says so. */
+ * is given for the page, which says so; DEMUR_ERROR_STATE where that would tell a risk that the
+ * newest one that is kept holds back. */
 DemurPatientSheet *demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Writes the page in params->language and its numbers, which are in English, beside it. *numbers

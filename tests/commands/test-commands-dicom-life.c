@@ -264,6 +264,39 @@ test_each_arrow_ends_a_verdict(void) {
   assert_status(verify, 0);
 }
 
+/* A page by another threshold is no way to a risk that is held back, of which nobody would be told: the
+ * scan is assessed by it first, and then has that verdict. */
+static void
+test_a_page_tells_no_held_back_risk(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.5", NULL);
+  g_autoptr(Run) strict =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.02", NULL);
+  g_autofree char *page = sandbox_path(sandbox, "page.pdf");
+  const char *const all[] = {"report",     "patient", page,         "--scan", UID,
+                             "--selector", "s",       "--coverage", "1"};
+#define PAGE all[0], all[1], all[2], all[3], all[4], all[5], all[6]
+  /* Nobody has assessed it: nothing is held back. */
+  g_autoptr(Run) before = run_demur(sandbox, PAGE, all[7], all[8], NULL);
+  assert_status(before, 0);
+  assess(sandbox);
+  g_autoptr(Run) export = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+  JsonObject *verdict = find_in(array_at(root_of(export), "verdicts"), "scan_id", UID);
+  g_assert_cmpstr(string_at(verdict, "verdict"), ==, "red_flag");
+  g_autoptr(Run) refused = run_demur(sandbox, PAGE, all[7], all[8], NULL);
+  assert_status(refused, 1);
+  assert_says(refused->err, "is held back by selector s");
+  g_autoptr(Run) held = run_demur(sandbox, PAGE, NULL);
+  assert_status(held, 0);
+  g_autoptr(Run) again =
+      run_json(sandbox, 0, "assess", "s", "--scan", UID, "--coverage", "1", NULL);
+  g_autoptr(Run) told = run_demur(sandbox, PAGE, all[7], all[8], NULL);
+  assert_status(told, 0);
+#undef PAGE
+}
+
 static void
 test_a_person_decides(void) {
   static const struct {
@@ -433,6 +466,8 @@ main(int argc, char **argv) {
   fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-life/images-come-again", test_images_come_again);
   g_test_add_func("/commands/dicom-life/each-arrow-ends-a-verdict", test_each_arrow_ends_a_verdict);
+  g_test_add_func("/commands/dicom-life/a-page-tells-no-held-back-risk",
+                  test_a_page_tells_no_held_back_risk);
   g_test_add_func("/commands/dicom-life/a-person-decides", test_a_person_decides);
   g_test_add_func("/commands/dicom-life/a-removal-says-what-goes-first",
                   test_a_removal_says_what_goes_first);
