@@ -10,7 +10,8 @@ only read must leave files and workspace as they were. One that is new, or begin
 The same command from the same bytes is the same run: what a fault left is tried again once for each state of folder and
 workspace (so not at all where a run left everything as it was). The rule of alike calls: calls made at one place (the same
 return addresses on the stack, so that the same lines meet the fault) can't differ, and of those the first two and the last are
-tried. The demo, which makes tens of thousands, is tried so, and with --alike every command. The rule is tested by every run, most
+tried. The demo, which makes tens of thousands, is tried so (and what must be survived at every call of one run), and with --alike
+every command. The rule is tested by every run, most
 where all calls are tried: a kind of fault at one place must have one ending (status, and message without paths and numbers), else
 the run fails; and all calls of a command taken for one place must break the rule, else it sees nothing. Nothing else is left out.
 
@@ -19,6 +20,7 @@ calls a command and fault, spread evenly; N runs at a time, in a folder below F 
 disk's); the numbers as a table in FILE.
 """
 import argparse
+import contextlib
 import multiprocessing
 import os
 import re
@@ -27,7 +29,7 @@ import signal
 import sys
 import tempfile
 
-from workbench import (DEMO, ELSEWHERE, KINDS, PATIENCE, STDOUT, Bench, Copy, Server, commands_of, files_of, counted, is_part, name_of, output_of, points_of, reading_of,
+from workbench import (DEMO, ELSEWHERE, KINDS, PATIENCE, STDOUT, Bench, Copy, Held, Server, commands_of, files_of, counted, is_part, name_of, output_of, points_of, reading_of,
                        rows_of, spread)
 
 
@@ -55,7 +57,7 @@ class Tried:
             self.server = Server(self.bench, self.inject, self.copy.folder, self.words)
 
     def run(self, kind, at):
-        if self.server:
+        if self.server and at != EVERYWHERE:
             self.bench.received = None
             return self.server.run(kind, at)
         result = self.bench.run(self.copy.folder, self.words, LD_PRELOAD=os.path.abspath(self.inject), FAULT_ROOT=self.copy.folder,
@@ -65,8 +67,13 @@ class Tried:
     def state(self):
         return self.copy.state()
 
+    @contextlib.contextmanager
     def again_in(self):
-        return self.copy.folder
+        """The folder in which what a fault left is tried again."""
+        yield self.copy.folder
+
+    def run_again_in(self, folder):
+        return self.bench.run(folder, self.words)
 
     def points(self, n, alike):
         """(kind, call): at most n of a kind, 0: all; alike: of the calls that are made at one place the first two and the last."""
@@ -91,51 +98,80 @@ class Tried:
 
 
 class Staged(Tried):
-    """A command that takes half a minute and makes tens of thousands of calls. It runs once, and stops before each call before which
-    no file is open: what is on the disk by then is what the faults up to the next stop begin with, each in a copy of the
-    process (inject.c, FAULT_STOPS)."""
+    """A command that takes half a minute and makes tens of thousands of calls. It runs once, and stops before each call that is to
+    meet a fault: what it has done by then is done once for all faults at that call, each in a copy of the process (inject.c,
+    FAULT_STOPS). What must be survived, a short write and an interruption of what is no sync, is met by every call of one run: a
+    run for each would be a command for each. What the command keeps holds the path of its folder, in digests too: it runs, and runs again,
+    at the path of the run without fault."""
 
     def begin(self):
         """The folder's own template: that of the others stays."""
         template = self.bench.copy() + "-template"
         shutil.rmtree(template, ignore_errors=True)
         shutil.copytree(self.bench.template, template, symlinks=True)
-        self.copy = Copy(template, os.path.join(self.bench.folder, f"work-{os.getpid()}"))
-        self.server = Server(self.bench, self.inject, self.copy.folder, self.words, FAULT_STOPS="1")
+        self.copy, self.bench.copied = Copy(template, self.bench.work), None
+
+    def points(self, n, alike):
+        yield from ((kind, EVERYWHERE) for kind in SURVIVED)
+        yield from ((kind, at) for kind, at in super().points(n, alike) if kind not in SURVIVED or self.calls[at - 1] == KINDS[kind])
 
     def all(self, points):
         """The results of these, as fault() gives them; at the end the command itself has done what it does without one."""
-        stops = [at for at, traits in enumerate(self.calls, 1) if traits & 8]
-        assert stops and stops[0] == 1, "a file was open before the first call"
-        stop, reached = self.server.stopped(), 0
-        for begin, end in zip(stops, [*stops[1:], len(self.calls) + 1]):
-            assert stop == begin, f"stopped before call {stop}, expected {begin}"
-            here = [(kind, at) for kind, at in points if begin <= at < end]
-            if here:
-                self.copy.keep()
-            for kind, at in here:
-                reached += 1
+        for kind, at in points:
+            if at == EVERYWHERE:
                 yield self.fault(kind, at)
-            if here:
-                self.copy.restore()
-            stop = self.server.go()
-        assert stop is None and reached == len(points)
+        self.copy.restore()
+        at_call = {}
+        for kind, at in points:
+            if at != EVERYWHERE:
+                at_call.setdefault(at, []).append(kind)
+        stops = sorted(at_call)
+        self.server = Server(self.bench, self.inject, self.copy.folder, self.words, FAULT_STOPS=str(stops[0]))
+        stop = self.server.stopped()
+        for at, following in zip(stops, [*stops[1:], 0]):
+            assert stop == at, f"stopped before call {stop}, expected {at}"
+            self.copy.keep()
+            self.copy.held = Held(self.server.process.pid, self.copy.folder)
+            for kind in at_call[at]:
+                yield self.fault(kind, at)
+            self.copy.restore()
+            self.copy.held.end()
+            self.copy.held = None
+            stop = self.server.go(following)
+        assert stop is None
         assert self.server.process.wait(PATIENCE) == 0
         wrong = check(self.bench, self.name, 0, Outcome(self.copy.folder), self.before, self.reference)
         assert not wrong, f"the run between the faults: {wrong}"
 
+    @contextlib.contextmanager
     def again_in(self):
-        """A copy: the process that stands still holds the locks of what it made."""
-        folder = self.copy.folder + "-again"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.copy.folder, folder, symlinks=True)
-        return folder
+        """A copy in its place: the process that stands still holds the locks of what it made, and its folder, by whatever name."""
+        folder, aside = self.copy.folder, self.copy.folder + "-aside"
+        os.rename(folder, aside)
+        try:
+            shutil.copytree(aside, folder, symlinks=True)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.rename(aside, folder)
+
+    def run_again_in(self, folder):
+        """With the random bytes of the other runs."""
+        return self.bench.run(folder, self.words, LD_PRELOAD=os.path.abspath(self.inject))
 
     def state(self):
-        """Where what is left is of the same kinds, the next run begins alike: which names stand in the folder, parts among them."""
+        """Where what is left is of the same kinds, the next run begins alike: which names stand in the folder, parts among them, and
+        what the workspaces hold."""
         folders, files = self.copy.names()
-        return tuple(sorted({re.sub(r"[0-9a-f]{8}\b|\d+", "#", name) for name in [*folders, *files] if name.count(os.sep) < 3}))
+        names = {re.sub(r"[0-9a-f]{8}\b|\d+", "#", name) for name in [*folders, *files] if name.count(os.sep) < 3}
+        return tuple(sorted(names)), tuple(sorted(rows_of(self.copy.folder, self.copy.digest).items()))
 
+
+EVERYWHERE = -1  # in place of a call's number
+SURVIVED = ("short", "eintr")
+
+# What takes seconds to come to most of its calls.
+STAGED = {"train search", *DEMO}
 
 PATHS = re.compile(r"\S*[/.0-9]\S*")  # words that hold a path or a number
 
@@ -227,11 +263,11 @@ def run_one(tried, kind, at):
 
 
 def run_again(tried, left):
-    folder = tried.again_in()
-    again = tried.bench.run(folder, tried.words)
-    if again.returncode != 0:
-        return None if any(words in again.stderr for words in DONE) else repr(again.stderr.strip())
-    after = Outcome(folder, tried.copy if folder == tried.copy.folder else None)
+    with tried.again_in() as folder:
+        again = tried.run_again_in(folder)
+        if again.returncode != 0:
+            return None if any(words in again.stderr for words in DONE) else repr(again.stderr.strip())
+        after = Outcome(folder, tried.copy)
     if any(is_part(file) for file in after.files):
         return "a part stayed"
     # A demo behind a killed one puts its studies beside those of that one, and removes these.
@@ -278,6 +314,8 @@ def ways(results, places):
     """The kinds of fault that ended in several ways at one place, and how; results as fault() gives them."""
     endings = {}
     for kind, at, status, said, _ in results:
+        if at == EVERYWHERE:
+            continue
         endings.setdefault((kind, places[at - 1]), {}).setdefault((status, said), at)
     return [(kind, found) for (kind, _), found in endings.items() if len(found) > 1]
 
@@ -286,7 +324,7 @@ def try_all(tried, n_points, n_jobs, alike):
     """Each kind of fault at the calls that can meet it: number of runs, of those that were wrong, processor seconds, and whether calls
     that differ are seen to differ."""
     total, began = len(tried.calls), os.times()
-    alike = alike or isinstance(tried, Staged)
+    alike = alike or tried.name in DEMO
     points = list(tried.points(n_points, alike))
     if isinstance(tried, Staged):
         tried.begin()
@@ -343,7 +381,7 @@ def main():
             every_command_is_in_a_table(bench)
         commands = {**commands_of(bench), **DEMO}
         for name in options.only or (name for name in commands if options.demo or name not in DEMO):
-            tried = (Staged if name in DEMO else Tried)(bench, options.inject, name, commands[name], before)
+            tried = (Staged if name in STAGED else Tried)(bench, options.inject, name, commands[name], before)
             # The receiver waits for its peer, not for the processor.
             jobs = options.jobs * 4 if name == "dicom receive" else options.jobs
             table.append((name, *try_all(tried, options.points, jobs, options.alike)))

@@ -9,17 +9,23 @@
  *   eintr  EINTR, once
  *   kill   SIGKILL before it
  *   after  SIGKILL behind it
+ * With FAULT_AT -1 every one that can be interrupted or cut short is, but for the one behind it (the
+ * rest, or the same again), and for syncs: an interrupted one may end a command.
  * FAULT_COUNT names a file that gets a line for each call at the end: what it can meet (1 it needs
- * room, 2 it can be interrupted, 4 it can be cut short; their sum, and 8 where no file below the root
- * was open before it), and a digest of where it was made (the return addresses on the stack; the same
- * in one process alone). Processes that the driver's one forks share its count; programs that it
+ * room, 2 it can be interrupted, 4 it can be cut short; their sum), and a digest of where it was made
+ * (the return addresses on the stack; the same in one process alone). Processes that the driver's one forks share its count; programs that it
  * runs are not meant.
  *
  * FAULT_SERVER holds two descriptors: the program stops before its main and forks itself for each line
  * "kind number" that the first one brings; the second one tells each copy's wait status, a line. All that
- * comes before main (relocating a hundred libraries) is done once for all of them. With FAULT_STOPS it
- * stops before each call with 8 instead, says "stop number", takes the same lines, and goes on
- * with "go 0": what comes before a call is then done once for all faults up to the next stop.
+ * comes before main (relocating a hundred libraries) is done once for all of them. With FAULT_STOPS, a
+ * number, it stops before that call instead, says "stop number", takes the same lines, and goes on to
+ * that of number n with "go n" (0: to its end): what comes before a call is then done once for all
+ * faults at it. The driver puts the files back behind each copy, open ones in their place; where a
+ * descriptor stands is put back here, and a copy is let have its locks, which are the first one's
+ * (of files, and mutexes that it held when it was copied).
+ *
+ * What getrandom gives is the same in every run: the key of a workspace, and all that hangs on it.
  *
  * FAULT_STDOUT names a file that standard output goes to, its writes counted as any.
  *
@@ -38,11 +44,13 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -63,9 +71,10 @@ static char *folders[MAX_FD]; /* paths of the latter */
 static const char *root, *kind;
 static size_t root_length;
 static int at, log_fd = -1;
-static pid_t first;
+static pid_t first, copied;
 static FILE *orders;
-static int answers, stops;
+static int answers, stop_at, is_copy; /* stop_at: 0 nowhere */
+enum { EVERYWHERE = -1 };
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -119,17 +128,24 @@ reopen_folders(void) {
 static void
 serve(void) {
   static char order[16];
+  static off_t offsets[MAX_FD];
   int number, status;
   while (fscanf(orders, "%15s %d", order, &number) == 2) {
     reopen_folders();
-    if (strcmp(order, "go") == 0)
+    if (strcmp(order, "go") == 0) {
+      stop_at = number;
       return;
+    }
     const int counted = *n_calls;
-    const pid_t copy = fork();
+    for (int fd = 0; fd < MAX_FD; fd++)
+      offsets[fd] = watched[fd] == 1 ? lseek(fd, 0, SEEK_CUR) : -1;
+    const pid_t parent = getpid(), copy = fork();
     if (copy == 0) {
       kind = order;
       at = number;
-      stops = 0;
+      stop_at = 0;
+      is_copy = 1;
+      copied = parent;
       first = getpid();
       fclose(orders);
       NEXT(close)(answers);
@@ -139,6 +155,9 @@ serve(void) {
     if (copy < 0 || waitpid(copy, &status, 0) != copy || dprintf(answers, "%d\n", status) < 0)
       abort();
     *n_calls = counted;
+    for (int fd = 0; fd < MAX_FD; fd++)
+      if (offsets[fd] >= 0 && lseek(fd, offsets[fd], SEEK_SET) < 0)
+        abort();
   }
   _exit(0);
 }
@@ -161,10 +180,11 @@ start(void) {
   unsetenv("LD_PRELOAD");
   const char *server = getenv("FAULT_SERVER");
   int from;
-  stops = server != NULL && getenv("FAULT_STOPS") != NULL;
+  const char *stop = getenv("FAULT_STOPS");
+  stop_at = server != NULL && stop != NULL ? atoi(stop) : 0;
   if (server != NULL && sscanf(server, "%d %d", &from, &answers) == 2)
     orders = fdopen(from, "r");
-  if (orders != NULL && !stops)
+  if (orders != NULL && stop_at == 0)
     serve();
   else
     open_output();
@@ -181,15 +201,7 @@ end(void) {
   fclose(file);
 }
 
-enum { NEEDS_ROOM = 1, INTERRUPTIBLE = 2, SHORTENED = 4, NOTHING_OPEN = 8 };
-
-static int
-is_nothing_open(void) {
-  for (int fd = STDERR_FILENO + 1; fd < MAX_FD; fd++)
-    if (watched[fd] == 1)
-      return 0;
-  return 1;
-}
+enum { NEEDS_ROOM = 1, INTERRUPTIBLE = 2, SHORTENED = 4 };
 
 /* FNV-1a over the return addresses. */
 static unsigned long
@@ -202,24 +214,36 @@ where_it_is_made(void) {
   return digest;
 }
 
+/* One that can meet it, and whose forerunner did not. */
+static int
+meets_everywhere(int able) {
+  static int before;
+  return before = able && !before;
+}
+
 /* What becomes of the next call: 0 it is made, else its errno; -1: made in half; -2: made, and
  * then the end. */
 static int
 meet(int traits) {
-  if (stops && is_nothing_open()) {
+  if (stop_at != 0 && *n_calls + 1 == stop_at) {
     if (dprintf(answers, "stop %d\n", *n_calls + 1) < 0)
       abort();
     serve();
   }
   const int n = ++*n_calls;
   if (calls != NULL && n <= MAX_CALLS) {
-    calls[n - 1].traits = traits | (is_nothing_open() ? NOTHING_OPEN : 0);
+    calls[n - 1].traits = traits;
     calls[n - 1].where = where_it_is_made();
   }
   if (kind == NULL || at == 0)
     return 0;
   if (strcmp(kind, "full") == 0)
     return n >= at && (traits & NEEDS_ROOM) != 0 ? ENOSPC : 0;
+  if (at == EVERYWHERE && strcmp(kind, "eintr") == 0)
+    return meets_everywhere((traits & INTERRUPTIBLE) != 0 && (traits & NEEDS_ROOM) != 0) ? EINTR
+                                                                                         : 0;
+  if (at == EVERYWHERE && strcmp(kind, "short") == 0)
+    return meets_everywhere((traits & SHORTENED) != 0) ? -1 : 0;
   if (n != at)
     return 0;
   if (strcmp(kind, "kill") == 0)
@@ -471,6 +495,65 @@ close(int fd) {
     return -1;
   }
   return result;
+}
+
+static int
+locked(int fd, int command, void *argument) {
+  const int looks = command == F_GETLK || command == F_OFD_GETLK;
+  if (!is_copy || (!looks && command != F_SETLK && command != F_SETLKW && command != F_OFD_SETLK &&
+                   command != F_OFD_SETLKW))
+    return NEXT(fcntl)(fd, command, argument);
+  if (looks)
+    ((struct flock *)argument)->l_type = F_UNLCK;
+  return 0;
+}
+
+/* A mutex knows its thread by a number, which is another one in a copy. */
+static pthread_mutex_t *
+taken_over(pthread_mutex_t *mutex) {
+  if (is_copy && mutex->__data.__owner == copied)
+    mutex->__data.__owner = getpid();
+  return mutex;
+}
+
+int
+pthread_mutex_lock(pthread_mutex_t *mutex) {
+  return NEXT(pthread_mutex_lock)(taken_over(mutex));
+}
+
+int
+pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  return NEXT(pthread_mutex_trylock)(taken_over(mutex));
+}
+
+int
+pthread_mutex_unlock(pthread_mutex_t *mutex) {
+  return NEXT(pthread_mutex_unlock)(taken_over(mutex));
+}
+
+#define ARGUMENT_OF(command)                                                                       \
+  va_list list;                                                                                    \
+  va_start(list, command);                                                                         \
+  void *argument = va_arg(list, void *);                                                           \
+  va_end(list)
+
+int
+fcntl(int fd, int command, ...) {
+  ARGUMENT_OF(command);
+  return locked(fd, command, argument);
+}
+
+int
+fcntl64(int fd, int command, ...) {
+  ARGUMENT_OF(command);
+  return locked(fd, command, argument);
+}
+
+ssize_t
+getrandom(void *bytes, size_t n, unsigned int flags) {
+  (void)flags;
+  memset(bytes, 0x5a, n);
+  return (ssize_t)n;
 }
 
 static int

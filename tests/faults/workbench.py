@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import stat
 import subprocess
 import tempfile
 import threading
@@ -270,6 +271,7 @@ class Copy:
 
     def __init__(self, template, folder):
         self.template, self.folder, self.digests = template, folder, {}
+        self.held = None
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder, symlinks=True)
         self.made = {name: self.look(name) for name in self.names()[1]}
@@ -343,6 +345,8 @@ class Copy:
                     if not os.path.isdir(here):
                         os.mkdir(here)
                         shutil.copymode(full, here)
+        if self.held:
+            self.held.restore()
         for name in self.made:
             here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
             if not os.path.lexists(here):
@@ -350,6 +354,45 @@ class Copy:
                 shutil.copy2(there, here, follow_symlinks=False)
                 self.made[name] = self.look(name)
         return self.folder
+
+
+class Held:
+    """The files below folder that a process which stands still has open: put back in their place, for it writes into these and no
+    others."""
+
+    def __init__(self, pid, folder):
+        self.links, self.files = f"{folder}-held", {}
+        os.makedirs(self.links, exist_ok=True)
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            way = f"/proc/{pid}/fd/{number}"
+            # One that a copy removed has its name again, and is told as deleted for all time.
+            path, status = os.readlink(way).removesuffix(" (deleted)"), os.stat(way)
+            if stat.S_ISREG(status.st_mode) and path.startswith(folder + os.sep) and status.st_ino not in self.files:
+                has_name = os.path.lexists(path) and os.lstat(path).st_ino == status.st_ino
+                link = os.path.join(self.links, number) if has_name else None
+                if link:
+                    os.link(path, link)
+                with open(way, "rb") as file:
+                    self.files[status.st_ino] = (way, path, link, status, file.read())
+
+    def restore(self):
+        for way, path, link, before, content in self.files.values():
+            if link and not (os.path.lexists(path) and os.lstat(path).st_ino == before.st_ino):
+                if os.path.lexists(path):
+                    os.unlink(path)
+                os.link(link, path)
+            now = os.stat(way)
+            # What is mapped into memory changes without a change of its time.
+            if (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns) or path.endswith("-shm"):
+                with open(way, "r+b") as file:
+                    file.write(content)
+                    file.truncate()
+                os.utime(way, ns=(before.st_atime_ns, before.st_mtime_ns))
+            if now.st_mode != before.st_mode:
+                os.chmod(way, stat.S_IMODE(before.st_mode))
+
+    def end(self):
+        shutil.rmtree(self.links)
 
 
 class Server:
@@ -369,9 +412,9 @@ class Server:
         os.close(to_write)
         self.lines = open(self.answers, encoding="utf-8", closefd=True)
 
-    def go(self):
-        """To the next call before which nothing is open: its number; None where the program has ended (FAULT_STOPS)."""
-        os.write(self.orders, b"go 0\n")
+    def go(self, number):
+        """To that call (FAULT_STOPS), 0: to the end. The number of the one before which it stops; None where it has ended."""
+        os.write(self.orders, f"go {number}\n".encode())
         return self.stopped()
 
     def stopped(self):
@@ -492,7 +535,7 @@ def read_rows(path):
             kept = [at for at, column in enumerate(rows.description)
                     if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain") and
                     (table, column[0]) != ("selector_key", "key")]
-            texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+(-again)?\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
+            texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
                                           for at in kept], 2) for row in rows)
             found[table] = hashlib.sha256(b"".join(texts)).hexdigest()
         return found
