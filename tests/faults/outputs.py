@@ -366,6 +366,23 @@ def read_only_workspace(bench):
     assert rows_of(case.folder) is not None
 
 
+def a_read_only_medium(bench):
+    """A disk that nobody can write to, not the administrator either, as an archived copy lies on one. False where none can be made."""
+    case = Case(bench, "export csv")
+    mounted = ["unshare", "-m", "sh", "-c", 'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"', "sh"]
+    if subprocess.run([*mounted, "true"], cwd=case.folder, capture_output=True, check=False).returncode != 0:
+        return False
+    for words, said in (["verify"], None), (["cohort", "show", "c"], None), (["dicom", "list"], None), \
+            (["export", "-", "--format", "csv", "--cohort", "c"], None), (["export", "out.csv", "--cohort", "c"], "Read-only file system"), \
+            (["tune", "s", "--cohort", "c", "--coverage", "0.5"], "open for reading only"):
+        before = sorted(os.listdir(case.folder))
+        result = subprocess.run([*mounted, bench.demur, "--workspace", "w.demur", *words], cwd=case.folder, env=bench.environment(),
+                                capture_output=True, text=True, check=False, timeout=120)
+        assert result.returncode == (1 if said else 0) and (said or "") in result.stderr, (words, result.returncode, result.stderr)
+        assert sorted(os.listdir(case.folder)) == before, words
+    return True
+
+
 def inputs_that_never_end(bench):
     folder = bench.copy()
     os.mkfifo(os.path.join(folder, "fifo"))
@@ -589,6 +606,8 @@ def main():
         a_receiver_that_could_not_keep_all_says_so(bench)
         if as_root:
             read_only_workspace(bench)
+            if not a_read_only_medium(bench):
+                skipped.append("a read-only medium (takes the right to mount)")
         else:
             skipped.append("another user (takes root and setpriv)")
     for what in skipped:
