@@ -4,21 +4,35 @@
 
 #include "base/shown-text.h"
 
-/* No line ends within a number as .016: Pango would end one behind its point. */
+/* No line ends between the two bytes at begin and end. */
+static void
+keep_together(PangoAttrList **whole, size_t begin, size_t end) {
+  PangoAttribute *attribute = pango_attr_allow_breaks_new(FALSE);
+  attribute->start_index = (guint)begin;
+  attribute->end_index = (guint)end;
+  if (*whole == NULL)
+    *whole = pango_attr_list_new();
+  pango_attr_list_insert(*whole, attribute);
+}
+
+PangoAttrList *
+demur_shown_breaks(const char *text) {
+  static const char *const units[] = {"%", "mm"};
+  PangoAttrList *whole = NULL;
+  for (const char *at = text; (at = strchr(at, '.')) != NULL; at++)
+    if (g_ascii_isdigit(at[1]))
+      keep_together(&whole, (size_t)(at - text),
+                    (size_t)(at - text) + 1 + strspn(at + 1, "0123456789"));
+  for (const char *at = text; (at = strchr(at, ' ')) != NULL; at++)
+    for (guint u = 0; u < G_N_ELEMENTS(units); u++)
+      if (at > text && g_ascii_isdigit(at[-1]) && g_str_has_prefix(at + 1, units[u]))
+        keep_together(&whole, (size_t)(at - text) - 1, (size_t)(at - text) + 2);
+  return whole;
+}
+
 static void
 keep_numbers_whole(GtkLabel *label, const char *text) {
-  g_autoptr(PangoAttrList) whole = NULL;
-  for (const char *at = text; (at = strchr(at, '.')) != NULL; at++) {
-    if (!g_ascii_isdigit(at[1]))
-      continue;
-    const char *end = at + 1 + strspn(at + 1, "0123456789");
-    PangoAttribute *attribute = pango_attr_allow_breaks_new(FALSE);
-    attribute->start_index = (guint)(at - text);
-    attribute->end_index = (guint)(end - text);
-    if (whole == NULL)
-      whole = pango_attr_list_new();
-    pango_attr_list_insert(whole, attribute);
-  }
+  g_autoptr(PangoAttrList) whole = demur_shown_breaks(text);
   gtk_label_set_attributes(label, whole);
 }
 
@@ -53,7 +67,10 @@ demur_shown_tooltip_text(GtkTooltip *tooltip, const char *text) {
 PangoLayout *
 demur_shown_layout(GtkWidget *widget, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
-  return gtk_widget_create_pango_layout(widget, safe);
+  PangoLayout *layout = gtk_widget_create_pango_layout(widget, safe);
+  g_autoptr(PangoAttrList) whole = safe != NULL ? demur_shown_breaks(safe) : NULL;
+  pango_layout_set_attributes(layout, whole);
+  return layout;
 }
 
 void

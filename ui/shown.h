@@ -13,6 +13,10 @@ GtkWidget *demur_shown_label_new(const char *text);
 void demur_shown_label_set(GtkLabel *label, const char *text);
 void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
 
+/* Where no line may end: within a number such as .016, which Pango would end behind its point, and between
+ * a number and its % or mm (owned; NULL: anywhere). */
+PangoAttrList *demur_shown_breaks(const char *text);
+
 /* As gtk_tooltip_set_text. */
 void demur_shown_tooltip_text(GtkTooltip *tooltip, const char *text);
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 KEPT = re.compile(r"(%(?:[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?[a-zA-Z%]|\"[^\"]*\")|_(?=\w)|\\.|\n|<[^>]*>)")
+ENDS = re.compile(r'(\nmsgstr(?:\[\d\])? ".*"(?:\n".*")*)\n(?=#|msgid|msgctxt)')  # of an entry, with or without a blank line
 LONGER = str.maketrans({"a": "aâ", "e": "eê", "i": "iî", "o": "oô", "u": "uû", "n": "nñ"})
 
 
@@ -45,7 +46,7 @@ def main():
     rtl = "rtl" in sys.argv[3:]
     out = ['msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\nPlural-Forms: nplurals=2; plural=n != 1;\\n"\n']
     with open(catalogue, encoding="utf-8") as file:
-        blocks = file.read().split("\n\n")
+        blocks = ENDS.sub(r"\1\n\n", file.read()).split("\n\n")
     for block in blocks:
         entry = read(block)
         text = entry.get("msgid")
