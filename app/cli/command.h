@@ -1,5 +1,5 @@
 /* What every command of `demur` shares: the global options, and how a command is declared. One file
- * a command (app/cli/NAME.c), each with one DemurCommand listed in main.c. */
+ * a command (app/cli/NAME.c), each with one DemurCommand listed in run.c. */
 #pragma once
 
 #include "base/json-writer.h"

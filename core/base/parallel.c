@@ -8,6 +8,7 @@
 
 struct DemurParallel {
   guint n_threads;
+  const DemurRanks *ranks;
   GThread **threads; /* [n_threads - 1] */
 
   GMutex mutex;
@@ -140,6 +141,21 @@ demur_parallel_free(DemurParallel *p) {
 guint
 demur_parallel_n_threads(const DemurParallel *p) {
   return p != NULL ? p->n_threads : 1;
+}
+
+void
+demur_parallel_set_ranks(DemurParallel *p, const DemurRanks *ranks) {
+  p->ranks = ranks;
+}
+
+const DemurRanks *
+demur_parallel_ranks(const DemurParallel *p) {
+  return p->ranks;
+}
+
+size_t
+demur_parallel_n_ranks(const DemurParallel *p) {
+  return p != NULL && p->ranks != NULL ? p->ranks->size : 1;
 }
 
 void

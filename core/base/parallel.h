@@ -4,7 +4,7 @@
  * merges the chunks' results in order: so any number of threads gives the same bytes. */
 #pragma once
 
-#include <glib.h>
+#include "base/ranks.h"
 
 G_BEGIN_DECLS
 
@@ -14,6 +14,12 @@ typedef struct DemurParallel DemurParallel;
 DemurParallel *demur_parallel_new(guint n_threads);
 void demur_parallel_free(DemurParallel *parallel);
 guint demur_parallel_n_threads(const DemurParallel *parallel);
+
+/* The processes that do the work of a gather (base/gather.h) together; borrowed. NULL: this one
+ * alone, as it is at first. */
+void demur_parallel_set_ranks(DemurParallel *parallel, const DemurRanks *ranks);
+const DemurRanks *demur_parallel_ranks(const DemurParallel *parallel);
+size_t demur_parallel_n_ranks(const DemurParallel *parallel); /* 1 without, and of NULL */
 
 /* One chunk's work; worker in [0, n_threads) names scratch memory that no other call uses
  * meanwhile. */

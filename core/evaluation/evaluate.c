@@ -29,29 +29,26 @@ demur_evaluate_input_init(DemurEvaluateInput *input) {
                                 .net_benefit_threshold = NAN};
 }
 
-typedef struct {
-  DemurParallelFunc func;
-  gpointer data;
-  size_t offset;
-} OffsetJob;
+#define JOBS_A_RANK 16 /* at the least, between two exchanges */
 
-static void
-run_offset(size_t chunk, guint worker, gpointer data) {
-  const OffsetJob *job = data;
-  job->func(job->offset + chunk, worker, job->data);
-}
-
-/* Runs jobs in groups, so that progress and cancelling are looked at between them. */
+/* Runs jobs in groups, so that progress and cancelling are looked at between them. slots: an array of
+ * DemurSlot of all jobs, freed. */
 static gboolean
-map_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func, gpointer data,
-                  const DemurProgress *progress, double start, double end, GError **error) {
-  const size_t group = MAX((n_jobs + 49) / 50, demur_parallel_n_threads(parallel));
+gather_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func, gpointer data,
+                     GArray *slots, const DemurProgress *progress, double start, double end,
+                     GError **error) {
+  g_autoptr(GArray) owned = slots;
+  /* All ranks cut alike, whatever their threads. */
+  const size_t n_ranks = demur_parallel_n_ranks(parallel);
+  const size_t n_together =
+      n_ranks > 1 ? JOBS_A_RANK * n_ranks : demur_parallel_n_threads(parallel);
+  const size_t group = MAX((n_jobs + 49) / 50, n_together);
   for (size_t first = 0; first < n_jobs; first += group) {
     const double done = (double)first / (double)n_jobs;
-    if (!demur_progress_step(progress, start + done * (end - start), "evaluating", error))
+    if (!demur_progress_step(progress, start + done * (end - start), "evaluating", error) ||
+        !demur_gather(parallel, first, MIN(first + group, n_jobs), func, data,
+                      (const DemurSlot *)(gconstpointer)owned->data, owned->len, error))
       return FALSE;
-    OffsetJob job = {func, data, first};
-    demur_parallel_map(parallel, MIN(group, n_jobs - first), run_offset, &job);
   }
   return TRUE;
 }
@@ -342,12 +339,14 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
                                                  .points = points};
   g_autoptr(DemurReplicates) replicates = demur_replicates_new(&replicates_input, parallel);
   evaluation->in_cells |= replicates->in_cells;
-  gboolean ok = map_with_progress(parallel, trials->n_columns * trials->n_trials, demur_trials_run,
-                                  trials, progress, 0.05, 0.25, error) &&
-                map_with_progress(parallel, input->n_noise_draws, demur_replicates_redraw,
-                                  replicates, progress, 0.25, 0.35, error) &&
-                map_with_progress(parallel, replicates->n, demur_replicates_draw, replicates,
-                                  progress, 0.35, 0.9, error);
+  gboolean ok =
+      gather_with_progress(parallel, trials->n_columns * trials->n_trials, demur_trials_run, trials,
+                           demur_trials_slots(trials), progress, 0.05, 0.25, error) &&
+      gather_with_progress(parallel, input->n_noise_draws, demur_replicates_redraw, replicates,
+                           demur_replicates_redraw_slots(replicates), progress, 0.25, 0.35,
+                           error) &&
+      gather_with_progress(parallel, replicates->n, demur_replicates_draw, replicates,
+                           demur_replicates_draw_slots(replicates), progress, 0.35, 0.9, error);
   if (ok) {
     g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(plans->len, 1));
     DemurMethodResult *results = add_results(evaluation, group, methods, plans, at);

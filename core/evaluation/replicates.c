@@ -68,6 +68,41 @@ demur_replicates_redraw(size_t draw, guint worker_index, gpointer data) {
     demur_replicates_exact_redraw(r, draw, worker);
 }
 
+/* n_bytes of every chunk, one behind the other. */
+static void
+add_slot(GArray *slots, void *base, size_t n_bytes) {
+  const DemurSlot slot = {base, n_bytes, n_bytes, 1, 0};
+  g_array_append_val(slots, slot);
+}
+
+GArray *
+demur_replicates_draw_slots(const DemurReplicates *r) {
+  GArray *slots = g_array_new(FALSE, FALSE, sizeof(DemurSlot));
+  double *const areas[] = {r->plain_auc, r->debiased2_auc, r->site2_auc, r->site2_se};
+  for (size_t a = 0; r->input.with_curves && a < G_N_ELEMENTS(areas); a++)
+    add_slot(slots, areas[a], r->input.methods->len * sizeof(double));
+  for (size_t p = 0; p < r->input.n_points; p++) {
+    const DemurSlot values = {.base = r->input.points[p].values,
+                              .n_bytes = sizeof(double),
+                              .chunk_stride = sizeof(double),
+                              .n_rows =
+                                  DEMUR_N_OPERATING_VALUES + r->input.setup->sample->n_classes,
+                              .row_stride = r->n * sizeof(double)};
+    g_array_append_val(slots, values);
+  }
+  return slots;
+}
+
+GArray *
+demur_replicates_redraw_slots(const DemurReplicates *r) {
+  GArray *slots = g_array_new(FALSE, FALSE, sizeof(DemurSlot));
+  if (r->input.with_curves)
+    add_slot(slots, r->noise, r->n_columns * DEMUR_N_COVERAGES * sizeof(double));
+  for (size_t p = 0; p < r->input.n_points; p++)
+    add_slot(slots, r->input.points[p].noise, sizeof(double));
+  return slots;
+}
+
 static void
 measure_point(size_t index, guint worker_index, gpointer data) {
   DemurReplicates *r = data;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "evaluation/evaluation.h"
+#include "base/gather.h"
 #include "evaluation/extra.h"
 
 G_BEGIN_DECLS
@@ -94,6 +95,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReplicates, demur_replicates_free)
  * of demur_parallel_map, data the DemurReplicates. */
 void demur_replicates_draw(size_t replicate, guint worker, gpointer replicates);
 void demur_replicates_redraw(size_t draw, guint worker, gpointer replicates);
+
+/* What these two write, of all replicates or draws: an array of DemurSlot (base/gather.h), owned. */
+GArray *demur_replicates_draw_slots(const DemurReplicates *replicates);
+GArray *demur_replicates_redraw_slots(const DemurReplicates *replicates);
 
 /* AUC over coverage of a method's squared site error in the sample as it is, mean over its models,
  * and (where sites are drawn) its standard error from the sites' influences. */

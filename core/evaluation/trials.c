@@ -249,3 +249,13 @@ demur_trials_run(size_t job, guint worker, gpointer data) {
   demur_extra_curves(trials->setup, method->ranks[model], method->n_ranks[model], drawn,
                      &trials->extra_curves[job]);
 }
+
+GArray *
+demur_trials_slots(const DemurTrials *trials) {
+  const DemurSlot slots[] = {
+      {trials->curves, sizeof *trials->curves, sizeof *trials->curves, 1, 0},
+      {trials->extra_curves, sizeof *trials->extra_curves, sizeof *trials->extra_curves, 1, 0}};
+  GArray *array = g_array_new(FALSE, FALSE, sizeof(DemurSlot));
+  g_array_append_vals(array, slots, G_N_ELEMENTS(slots));
+  return array;
+}

@@ -41,6 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrials, demur_trials_free)
 /* A DemurParallelFunc over n_columns x n_trials jobs, data the DemurTrials. */
 void demur_trials_run(size_t job, guint worker, gpointer trials);
 
+/* What it writes, of all jobs: an array of DemurSlot (base/gather.h), owned. */
+GArray *demur_trials_slots(const DemurTrials *trials);
+
 /* Fills the curves and areas of method k, whose noise floor and intervals come from the replicates.
  */
 void demur_trials_fill(const DemurTrials *trials, const DemurReplicates *replicates, size_t k,

@@ -60,7 +60,7 @@ EDGES = {
     "app/cli/cohort.c": {"event-free", "censored"},
     "app/cli/language.c": {"en"},                      # what the program is written in
     "app/cli/log.c": {"on", "off"},
-    "app/cli/main.c": {"help", "portable"},
+    "app/cli/run.c": {"help", "portable"},
     "core/base/error.c": {"ll"},                       # a length of printf
     "core/base/vendor.c": {"FC"},                      # a kernel
     "core/cohort/attach.c": {"patient_id", "site", "scan_id"},

@@ -51,7 +51,7 @@ READERS = {
     "dicom/network.cc": "what elements.h has looked at before",
 }
 PARSERS = {"core/base/json-reader.c": "the one way"}
-PRINTERS = {"app/cli/main.c": "the handlers"}
+PRINTERS = {"app/cli/run.c": "the handlers"}
 SHOWING = re.compile(r"\bgtk_label_(new|set_label|set_text)\s*\(|\bgtk_widget_set_tooltip_text\s*\(|\bgtk_tooltip_set_text\s*\(|"
                      r"\bgtk_widget_create_pango_layout\s*\(|\bGTK_ACCESSIBLE_PROPERTY_(LABEL|DESCRIPTION)\b")
 SHOWERS = {"ui/shown.c": "the one way"}

@@ -29,7 +29,8 @@ def installed_from(build):
     for folder, _, names in os.walk(build):
         if "cmake_install.cmake" in names:
             with open(os.path.join(folder, "cmake_install.cmake"), encoding="utf-8") as file:
-                found |= set(re.findall(r'"(' + re.escape(build) + r'/[^"$]+)"', file.read()))
+                found |= {path for line in file if " OPTIONAL " not in line  # demur-mpi, which may not be built
+                          for path in re.findall(r'"(' + re.escape(build) + r'/[^"$]+)"', line)}
     return {path for path in found if os.path.splitext(path)[1] != ".cmake"}
 
 

@@ -19,6 +19,7 @@
 #include "metrics/smmce.h"
 #include "selector/training.h"
 #include "support/support.h"
+#include "support/thread-ranks.h"
 
 static DemurCohort *cohort;
 static DemurSelector *selectors[3]; /* two of one reference set, one of another */
@@ -73,6 +74,37 @@ json_of(const DemurEvaluation *evaluation) {
   demur_evaluation_write_json(evaluation, json);
   demur_json_end_object(json);
   return demur_json_finish(json);
+}
+
+static void
+evaluate_as_rank(const DemurRanks *ranks, gpointer data) {
+  char **text = data;
+  DemurParallel *parallel = demur_parallel_new((guint)(1 + ranks->rank % 2));
+  demur_parallel_set_ranks(parallel, ranks);
+  DemurEvaluateInput input = quick_input();
+  input.group_by = (const char *const[]){"site", NULL};
+  g_autoptr(DemurEvaluation) evaluation = evaluate(&input, parallel);
+  *text = json_of(evaluation);
+  g_assert_true(demur_ranks_part(ranks, TRUE));
+  demur_parallel_free(parallel);
+}
+
+static void
+same_bytes_at_any_number_of_ranks(void) {
+  char *texts[6];
+  gpointer data[3];
+  for (size_t n = 1; n <= 3; n++) {
+    char **own = texts + n * (n - 1) / 2;
+    for (size_t r = 0; r < n; r++)
+      data[r] = &own[r];
+    thread_ranks_run(n, evaluate_as_rank, data);
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_assert_cmpstr(texts[i], ==, texts[0]);
+    if (i > 0)
+      g_free(texts[i]);
+  }
+  g_free(texts[0]);
 }
 
 static void
@@ -683,6 +715,7 @@ main(int argc, char **argv) {
   selectors[1] = quick_selector(2, NULL);
   selectors[2] = quick_selector(2, "selector_train");
   g_test_add_func("/evaluation/threads", same_bytes_at_any_number_of_threads);
+  g_test_add_func("/evaluation/ranks", same_bytes_at_any_number_of_ranks);
   g_test_add_func("/evaluation/full", everything_kept_is_everything_kept);
   g_test_add_func("/evaluation/points", point_values_are_the_metrics);
   g_test_add_func("/evaluation/extras", extra_measures_are_the_metrics);

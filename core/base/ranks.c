@@ -1,0 +1,35 @@
+#include "base/ranks.h"
+
+#include "base/error.h"
+
+#define PARTED_WELL ((gint64)-1)
+#define FAILED ((gint64)-2)
+
+gboolean
+demur_ranks_meet(const DemurRanks *ranks, guint64 label, GError **error) {
+  const gint64 value = (gint64)(label & G_MAXINT64);
+  gint64 least, greatest;
+  ranks->extremes(value, &least, &greatest, ranks->data);
+  if (least == greatest)
+    return TRUE;
+  if (least < 0)
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "another process of this work has failed; what it said stands above");
+  else
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the processes of this work don't do the same: they read different data, or are of "
+        "different programs");
+  return FALSE;
+}
+
+gboolean
+demur_ranks_part(const DemurRanks *ranks, gboolean well) {
+  for (gint64 value = well ? PARTED_WELL : FAILED;; value = FAILED) {
+    gint64 least, greatest;
+    ranks->extremes(value, &least, &greatest, ranks->data);
+    if (greatest < 0)
+      return least == PARTED_WELL;
+    /* Others met: they know now, and part next. */
+  }
+}
