@@ -444,7 +444,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   options.audited = audited;
   DemurHorizons horizons;
-  if (!demur_task_family_asked(&context->task, selectors, &horizons, error))
+  if (!demur_task_evaluate_check(selectors, &options, error) ||
+      !demur_task_family_asked(&context->task, selectors, &horizons, error))
     return FALSE;
   if (horizons.n > 0)
     return evaluate_family(context, selectors[0], &horizons, &options, error);

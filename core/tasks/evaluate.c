@@ -276,14 +276,23 @@ load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *spli
   return TRUE;
 }
 
-static gboolean
-evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
-         GError **error) {
-  const guint n = names != NULL ? g_strv_length(names) : 0;
-  if (n == 0 || options->cohort == NULL) {
+gboolean
+demur_task_evaluate_check(char *const *names, const DemurEvaluateParams *options, GError **error) {
+  if (names == NULL || names[0] == NULL || options->cohort == NULL) {
     demur_error_set(error, DEMUR_ERROR_USAGE, "give at least one --selector S and a --cohort C");
     return FALSE;
   }
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  g_auto(GStrv) group_by = take_names(options->group_by, error);
+  return group_by != NULL && take_options(options, &input, error);
+}
+
+static gboolean
+evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
+         GError **error) {
+  if (!demur_task_evaluate_check(names, options, error))
+    return FALSE;
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
   if (!take_options(options, &input, error))
@@ -309,19 +318,19 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   e->net_benefit_threshold = g_strdup(options->net_benefit_threshold);
 
   g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
-  g_autofree DemurTunedThreshold **tuned = g_new0(DemurTunedThreshold *, n);
-  g_autofree size_t *n_tuned = g_new0(size_t, n);
+  g_autofree DemurTunedThreshold **tuned = g_new0(DemurTunedThreshold *, e->n_selectors);
+  g_autofree size_t *n_tuned = g_new0(size_t, e->n_selectors);
   gboolean tuned_here = FALSE;
   if (!load_tuned(task, options, input.split, e, owned, tuned, n_tuned, &tuned_here, error))
     return FALSE;
   input.cohort = e->cohort;
-  input.n_selectors = n;
+  input.n_selectors = e->n_selectors;
   input.selectors = e->selectors;
   input.names = names;
   input.thresholds = (const DemurTunedThreshold *const *)tuned;
   input.n_thresholds = n_tuned;
-  g_autofree double *across = g_new0(double, n);
-  for (guint s = 0; s < n; s++)
+  g_autofree double *across = g_new0(double, e->n_selectors);
+  for (guint s = 0; s < e->n_selectors; s++)
     if (e->thresholds[s]->len > 0) {
       const DemurThresholdRecord *current = e->thresholds[s]->pdata[e->thresholds[s]->len - 1];
       across[s] = demur_tuning_read_hold_back(current->guarantee);

@@ -46,6 +46,11 @@ typedef struct {
   gboolean allow_in_sample;    /* as asked; whether it was needed: evaluation->in_sample */
 } DemurEvaluating;
 
+/* Before anything is asked of the workspace: DEMUR_ERROR_USAGE for options that can't be. names may be
+ * NULL. */
+gboolean demur_task_evaluate_check(char *const *names, const DemurEvaluateParams *options,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* names: NULL-terminated, at least one. options' texts are freed. */
 gboolean demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
                              DemurEvaluating *evaluation, GError **error) G_GNUC_WARN_UNUSED_RESULT;
