@@ -602,13 +602,18 @@ def a_list_is_named_and_left_in_one_step():
     app.quit()
 
 
+def chosen_in(app, name):
+    menu = wait_for(lambda: app.find("combo box", name), name)
+    return next((n.name for n in app.walk(menu) if n.role == "label" and n.name != "(None)"), None)
+
+
 def choose_in(app, title, name, wanted):
     """Chooses by keys in the menu of that name, in the window of that title."""
     def menu():
         return wait_for(lambda: app.find("combo box", name), name)
 
     def chosen():
-        return next((n.name for n in app.walk(menu()) if n.role == "label" and n.name != "(None)"), None)
+        return chosen_in(app, name)
 
     if chosen() == wanted:
         return
@@ -2315,6 +2320,9 @@ def a_foreign_table_is_mapped_and_split_in_the_window():
 
     def menu_of(name):
         return wait_for(lambda: app.find("combo box", name), name)
+
+    def chosen(name):
+        return chosen_in(app, name)
 
     def choose(name, wanted):
         choose_in(app, title, name, wanted)
