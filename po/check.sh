@@ -17,6 +17,12 @@ for file in $(grep -lE 'demur_error_(set|new|prefix)\(|demur_table_(fail|faults_
   grep -qx "$file" po/POTFILES || { echo "$file raises errors and is not in po/POTFILES"; exit 1; }
 done
 while read -r language; do
+  # A union of two lines of work can run two entries together, which msgfmt reads and the next one who appends doesn't.
+  if grep -B1 '^msgid ' "po/$language.po" | grep -q '^msgstr\|^"'; then
+    grep -n -B1 '^msgid ' "po/$language.po" | grep -A1 '^[0-9]*-\(msgstr\|"\)'
+    echo "po/$language.po: entries without a blank line between them"
+    exit 1
+  fi
   msgmerge -q --no-fuzzy-matching -o "$work/now.po" "po/$language.po" "$work/now.pot"
   # The head is always there: a text more is a text that lacks its translation.
   lacking=$(msgattrib --untranslated "$work/now.po" | grep -c '^msgid' || true)

@@ -278,7 +278,6 @@ update_promise(DemurCohortPage *page, double coverage) {
   demur_shown_label_set(page->promise, text->str);
 }
 
-/* One frame: everything from the arrays. */
 /* The smooth curve, and in the corner O:E, slope and calibration in the large, where they are known:
  * once the slider rests, they take longer than a frame. */
 static void
@@ -311,6 +310,7 @@ on_rest(gpointer data) {
       demur_chart_card_update(page->card[c], cards[c].interface, &live->reliability, caption);
 }
 
+/* One frame: everything from the arrays. */
 static void
 update(DemurCohortPage *page) {
   if (page->study == NULL)

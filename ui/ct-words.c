@@ -156,6 +156,7 @@ demur_ct_view_copy_facts(DemurCtView *view, const DemurScan *scan) {
   if (scan->lossy)
     view->warning = g_strdup(_("lossy: these pixels were compressed with loss"));
 }
+
 /* The description. */
 
 static void

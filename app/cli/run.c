@@ -554,6 +554,13 @@ be_portable(char **argv) {
   return FALSE;
 }
 
+static gboolean logs_refusals = TRUE;
+
+void
+demur_cli_log_no_refusals(void) {
+  logs_refusals = FALSE;
+}
+
 gboolean
 demur_cli_begin(int argc, char **argv) {
   demur_program_begin("demur");
@@ -582,13 +589,17 @@ demur_cli_run(int argc, char **argv, const DemurRanks *ranks) {
     fputs("\r\033[K", stderr);
   int status = EXIT_SUCCESS;
   g_autoptr(GError) unlogged = NULL;
-  if (!ok && context.attempt != NULL &&
+  if (!ok && logs_refusals && context.attempt != NULL &&
       !demur_history_add_refusal(&context.task, context.attempt, error, &unlogged))
     g_printerr("demur: the refusal is not in the log: %s\n", unlogged->message);
   g_clear_pointer(&context.attempt, g_free);
   if (!ok) {
-    status = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_USAGE) ? 2 : 1;
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    status = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_USAGE)  ? 2
+             : g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_PEER) ? DEMUR_CLI_PEER_FAILED
+                                                                     : 1;
+    if (status == DEMUR_CLI_PEER_FAILED)
+      ; /* the other one's to say */
+    else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
       fputs("demur: interrupted; what had been finished is kept, nothing is half written\n",
             stderr);
     else

@@ -68,10 +68,12 @@ lead_back(int fd, FILE *stream, int before) {
   (void)close(before);
 }
 
-/* All ranks meet the same fault as a rule: the first of those that failed tells it, rank 0 as it goes. */
+/* All ranks meet the same fault as a rule: the first of those that failed by themselves tells it, rank 0 as
+ * it goes. */
 static void
 tell(const DemurRanks *ranks, int said, int status) {
-  const int place = status != 0 ? (int)(ranks->size - ranks->rank) : 0;
+  const int place =
+      status != 0 && status != DEMUR_CLI_PEER_FAILED ? (int)(ranks->size - ranks->rank) : 0;
   char buffer[4096];
   if (demur_mpi_greatest(ranks, place) != place || place == 0 || lseek(said, 0, SEEK_SET) < 0)
     return;
@@ -101,7 +103,7 @@ run(const GPtrArray *words, const DemurRanks *ranks, const DemurRanks *together,
   tell(ranks, said, status);
   (void)close(said);
   (void)close(nowhere);
-  return demur_mpi_greatest(ranks, status);
+  return demur_mpi_greatest(ranks, status == DEMUR_CLI_PEER_FAILED ? EXIT_FAILURE : status);
 }
 
 static GPtrArray *
@@ -202,6 +204,8 @@ main(int argc, char **argv) {
     return EXIT_FAILURE;
   DemurRanks ranks;
   demur_mpi_begin(&argc, &argv, &ranks);
+  if (ranks.rank > 0)
+    demur_cli_log_no_refusals();
   const int command = demur_cli_find_command(argc, argv);
   const Way way = way_of(command > 0 ? argv[command] : NULL);
   int status;

@@ -27,6 +27,7 @@ typedef enum {
   DEMUR_ERROR_UNSUPPORTED, /* known, but not read by this program */
   DEMUR_ERROR_NUMERIC,     /* a computation has no finite answer for these data */
   DEMUR_ERROR_OUTPUT,      /* a file can't be written */
+  DEMUR_ERROR_PEER, /* another process of the same work failed, and says why (base/ranks.h) */
 } DemurError;
 
 /* As g_error_new, g_set_error and g_prefix_error. The first two know the conversions of C but %n and

@@ -16,8 +16,7 @@ typedef struct {
 
 /* Calls func for each chunk in [first, end) as demur_parallel_map does for [0, n), here for those of
  * this rank, and brings the slots of the others. Without ranks (demur_parallel_set_ranks), and where
- * parallel is NULL, all chunks are computed here. DEMUR_ERROR_STATE where another rank has failed, or
- * does not do the same work. To be called by all ranks, in the thread that made parallel. */
+ * parallel is NULL, all chunks are computed here. Errors as demur_ranks_meet. To be called by all ranks, in the thread that made parallel. */
 gboolean demur_gather(DemurParallel *parallel, size_t first, size_t end, DemurParallelFunc func,
                       gpointer data, const DemurSlot *slots, size_t n_slots,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -13,11 +13,10 @@ demur_ranks_meet(const DemurRanks *ranks, guint64 label, GError **error) {
   if (least == greatest)
     return TRUE;
   if (least < 0)
-    demur_error_set(error, DEMUR_ERROR_STATE,
-                    "another process of this work has failed; what it said stands above");
+    demur_error_set(error, DEMUR_ERROR_PEER, "another process of this work has failed");
   else
     demur_error_set(
-        error, DEMUR_ERROR_STATE,
+        error, DEMUR_ERROR_INPUT,
         "the processes of this work don't do the same: they read different data, or are of "
         "different programs");
   return FALSE;

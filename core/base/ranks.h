@@ -15,8 +15,8 @@ typedef struct {
   gpointer data;
 } DemurRanks;
 
-/* Waits for all ranks. DEMUR_ERROR_STATE where one of them has failed (demur_ranks_part), or is at
- * another piece of work: its label differs. */
+/* Waits for all ranks. DEMUR_ERROR_PEER where one of them has failed (demur_ranks_part);
+ * DEMUR_ERROR_INPUT where one is at another piece of work: its label differs. */
 gboolean demur_ranks_meet(const DemurRanks *ranks, guint64 label,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

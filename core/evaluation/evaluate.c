@@ -16,7 +16,9 @@
 #include "evaluation/points.h"
 #include "evaluation/trials.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "metrics/coverage.h"
+#include "selector/mlp-kernel.h"
 
 void
 demur_evaluate_input_init(DemurEvaluateInput *input) {
@@ -495,6 +497,34 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
   return g_steal_pointer(&evaluation);
 }
 
+/* That all ranks evaluate the same: before anything of theirs is mixed. */
+static gboolean
+meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParallel *parallel,
+           GError **error) {
+  if (demur_parallel_n_ranks(parallel) == 1)
+    return TRUE;
+  g_autoptr(GString) what = g_string_new(NULL);
+  g_string_printf(what, "%s %s %s %s %" G_GUINT64_FORMAT " %zu %d %zu %zu %zu %a %d %d %zu",
+                  DEMUR_VERSION, demur_mlp_kernel()->name, e->digest, input->split, input->seed,
+                  input->n_resamples, (int)input->resample_unit, input->n_bootstrap,
+                  input->n_noise_draws, input->min_bin_size, input->net_benefit_threshold,
+                  (int)input->with_first, (int)input->in_sample, input->n_labels);
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    g_string_append_printf(what, " %s %a", demur_selector_digest(input->selectors[s]),
+                           input->hold_back != NULL ? input->hold_back[s] : 0.0);
+    for (size_t t = 0; input->n_thresholds != NULL && t < input->n_thresholds[s]; t++) {
+      const DemurTunedThreshold *tuned = &input->thresholds[s][t];
+      g_string_append_printf(what, " %a %a", tuned->coverage, tuned->thresholds[0]);
+    }
+  }
+  for (size_t g = 0; input->group_by != NULL && input->group_by[g] != NULL; g++)
+    g_string_append_printf(what, " %s", input->group_by[g]);
+  g_autofree char *digest = demur_sha256_of_text(what->str);
+  digest[15] = '\0'; /* 60 bits are enough to tell two works apart, and fit a label */
+  return demur_ranks_meet(demur_parallel_ranks(parallel), g_ascii_strtoull(digest, NULL, 16),
+                          error);
+}
+
 DemurEvaluation *
 demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                const DemurProgress *progress, GError **error) {
@@ -522,6 +552,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
   evaluation->in_sample = in_sample;
   evaluation->n_models = 1;
+  if (!meet_alike(input, evaluation, parallel, error))
+    return NULL;
   g_autofree double *outlier = NULL;
   if (demur_selector_uses_embeddings(input->selectors[0])) {
     DemurProgressStage stage = {progress, 0.0, 0.2, NULL};

@@ -108,6 +108,30 @@ same_bytes_at_any_number_of_ranks(void) {
 }
 
 static void
+evaluate_by_own_seed(const DemurRanks *ranks, gpointer data) {
+  GError **error = data;
+  DemurParallel *parallel = demur_parallel_new(1);
+  demur_parallel_set_ranks(parallel, ranks);
+  DemurEvaluateInput input = quick_input();
+  input.seed = 1 + ranks->rank / 2;
+  g_assert_null(demur_evaluate(&input, parallel, NULL, error));
+  g_assert_false(demur_ranks_part(ranks, FALSE));
+  demur_parallel_free(parallel);
+}
+
+/* Nothing of two evaluations is mixed. */
+static void
+ranks_that_evaluate_otherwise_are_refused(void) {
+  GError *errors[3] = {NULL, NULL, NULL};
+  gpointer data[3] = {&errors[0], &errors[1], &errors[2]};
+  thread_ranks_run(3, evaluate_by_own_seed, data);
+  for (size_t r = 0; r < 3; r++) {
+    g_assert_error(errors[r], DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_error_free(errors[r]);
+  }
+}
+
+static void
 same_bytes_at_any_number_of_threads(void) {
   DemurEvaluateInput input = quick_input();
   input.n_selectors = 2;
@@ -716,6 +740,7 @@ main(int argc, char **argv) {
   selectors[2] = quick_selector(2, "selector_train");
   g_test_add_func("/evaluation/threads", same_bytes_at_any_number_of_threads);
   g_test_add_func("/evaluation/ranks", same_bytes_at_any_number_of_ranks);
+  g_test_add_func("/evaluation/ranks-otherwise", ranks_that_evaluate_otherwise_are_refused);
   g_test_add_func("/evaluation/full", everything_kept_is_everything_kept);
   g_test_add_func("/evaluation/points", point_values_are_the_metrics);
   g_test_add_func("/evaluation/extras", extra_measures_are_the_metrics);
