@@ -68,16 +68,7 @@ release_points(const DemurGroupsInput *input, size_t k, const DemurToldCoverages
                 demur_told_coverages_have(told, input->thresholds[threshold->told].coverage)
             ? &result->at[(size_t)threshold->told - first]
             : NULL;
-    at->n_counted = by != NULL ? by->n_accepted : 0;
-    for (size_t l = 0; l < at->n_labels; l++) {
-      DemurRejection *r = &at->rejected_by_label[l];
-      if (by != NULL && by != at)
-        *r = by->rejected_by_label[l];
-      if (by == NULL) {
-        r->withheld = TRUE;
-        r->rate = r->rate_low = r->rate_high = r->share_of_rejected = NAN;
-      }
-    }
+    demur_point_release(at, by);
   }
   for (size_t a = n; a < result->n_at; a++)
     g_free(result->at[a].rejected_by_label);

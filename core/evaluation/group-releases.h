@@ -1,4 +1,5 @@
-/* Which refusals by label may be told of groups: at the canonical sets of the whole split alone
+/* Of which sets of accepted scans numbers that count outcomes (refusals by label, O:E, calibration in
+ * the large) may be told of groups: of the canonical sets of the whole split alone, as its own points
  * (evaluation/point-releases.h), where each label has enough refused and kept in the group and
  * between any two sets, and so that no withheld group's follow from the whole split's and the told
  * ones (base/small-cells.h). */

@@ -78,7 +78,8 @@ make_reliability(const DemurReportFinding *f, const char *attribute, int everyth
   }
   const char *label = demur_chart_method_label(f, everything ? f->full : f->subject);
   g_autofree char *percent = demur_text_coverage(everything ? 1 : f->coverage);
-  g_autofree char *scans = demur_text_counted(at->n_accepted, "scan", "scans");
+  g_autofree char *scans = demur_text_counted(at->n_counted > 0 ? at->n_counted : at->n_accepted,
+                                              "scan", "scans"); /* that the bins are of */
   g_autofree char *yes = f->evaluation->n_classes > 2 ? NULL : demur_finding_label(f->input, 1);
   char *title = yes ? g_strdup_printf("Observed share with “%s” (%s, coverage %s: %s)", yes, label,
                                       percent, scans)

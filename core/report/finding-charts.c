@@ -437,11 +437,13 @@ demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_
                                       groups[from].by, n, to - from)
                     : g_strdup_printf("Observed over expected by %s", groups[from].by));
   DemurForestRow *rows = demur_chart_own(chart, g_new0(DemurForestRow, n + 1));
+  gboolean others = FALSE;
   for (size_t i = 0; i < n; i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
     const DemurOperatingPoint *at = demur_finding_group_at(f, group);
+    others |= demur_operating_counts_others(at);
     rows[i] = (DemurForestRow){.label = demur_text_recorded(group->value),
-                               .n = at->n_accepted,
+                               .n = at->n_counted > 0 ? at->n_counted : at->n_accepted,
                                .value = at->measures[DEMUR_MEASURE_OE_RATIO],
                                .low = at->intervals[DEMUR_MEASURE_OE_RATIO].low,
                                .high = at->intervals[DEMUR_MEASURE_OE_RATIO].high};
@@ -453,7 +455,7 @@ demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_
                                          .rows = rows,
                                          .reference = 1,
                                          .ratio = TRUE,
-                                         .n_label = "Accepted"};
+                                         .n_label = others ? "Counted" : "Accepted"};
   return chart;
 }
 

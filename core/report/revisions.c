@@ -72,6 +72,9 @@ static const char *const counted[] = {"brier",
                                       "aurc_brier",
                                       "hold_back",
                                       "warnings",
+                                      "heterogeneity",
+                                      "sbce2",
+                                      "debiased",
                                       NULL};
 
 static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
@@ -104,8 +107,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     /* 2: between two ways of grouping too; 4: errors of few bins too */
     [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 4, withholding,
                                   .withholds = TRUE},
-    /* 2: of sets of scans that differ by enough of each label */
-    [DEMUR_FAMILY_COUNTED] = {"counted_sets", "the sets of scans whose outcomes are counted", 2,
+    /* 2: of sets of scans that differ by enough of each label; 3: groups' O:E and intercept too */
+    [DEMUR_FAMILY_COUNTED] = {"counted_sets", "the sets of scans whose outcomes are counted", 3,
                               counted},
 };
 

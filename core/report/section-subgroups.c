@@ -53,6 +53,15 @@ add_shift_bars(DemurPages *p, size_t from, size_t to) {
                      "mean counts each perturbation alike.");
 }
 
+/* Whether anything is told of the accepted of a group: errors of few bins are withheld of a set that is
+ * not told, O:E where no told set is near, the slope of neither. */
+static gboolean
+tells(const DemurOperatingPoint *at) {
+  return at && (isfinite(at->measures[DEMUR_MEASURE_SBCE2]) ||
+                isfinite(at->measures[DEMUR_MEASURE_OE_RATIO]) ||
+                isfinite(at->measures[DEMUR_MEASURE_SLOPE]));
+}
+
 /* FALSE: every group is withheld, and that is said. */
 static gboolean
 add_group_table(DemurPages *p, size_t from, size_t to) {
@@ -62,7 +71,7 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   size_t n_small = 0;
   for (size_t g = from; g < to; g++) {
     const DemurOperatingPoint *at = demur_finding_group_at(&p->finding, &e->groups[g]);
-    if (at && isfinite(at->measures[DEMUR_MEASURE_SBCE2]))
+    if (tells(at))
       g_ptr_array_add(sorted, &e->groups[g]);
     else
       n_small++;
@@ -80,9 +89,11 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   if (demur_grouping_is_shift(e->groups[from].by))
     add_shift_bars(p, from, to);
   DemurRows rows = demur_rows_new();
+  gboolean others = FALSE;
   for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
     const DemurOperatingPoint *at = demur_finding_group_at(&p->finding, group);
+    others |= demur_operating_counts_others(at);
     demur_rows_cell(&rows, g_strdup(demur_text_recorded(group->value)));
     demur_rows_cell(&rows, demur_text_count(at->n_accepted));
     demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3));
@@ -104,6 +115,11 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
       {"O:E", TRUE, 0, FALSE},
       {"Slope", TRUE, 0, FALSE}};
   demur_rows_table(p, &rows, binary ? 6 : 5, columns);
+  if (others)
+    demur_section_text(
+        p, DEMUR_TEXT_NOTE,
+        "O:E is of the group's scans among those whose outcomes are counted (see the "
+        "first page), not of all that are accepted.");
   const size_t left =
       sorted->len > DEMUR_SECTION_MOST_GROUPS ? sorted->len - DEMUR_SECTION_MOST_GROUPS : 0;
   g_autofree char *printed = demur_text_counted(left, "smaller group is", "smaller groups are"),

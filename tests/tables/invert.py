@@ -50,7 +50,7 @@ class Attack:
 
     def __init__(self, demur, folder, rows):
         self.demur, self.folder, self.found, self.how = os.path.abspath(demur), folder, {}, {}
-        self.guessed, self.parts = {}, {}
+        self.guessed, self.parts, self.lies = {}, {}, set()
         self.test = [row for row in rows if row["split"] == "test"]
         self.n, self.n_outcomes = len(self.test), sum(row["label"] for row in self.test)
         self.n_tried = 0
@@ -259,11 +259,44 @@ class Attack:
                             n, set()).add(kept)
                         whole = counted[method["name"], method["risk"], at["coverage"], at["threshold_from"]]
                         self.parts.setdefault((method["name"], method["risk"], group["by"], whole), {})[group["value"]] = (n, kept)
+                self.group_points((method["name"], method["risk"], (group["by"], group["value"])), method["at"],
+                                  sum(r["label"] for r in rows), where)
         for rule in evaluation["hold_back"]:
             for row in rule["rows"]:
                 if row["net_benefit"] is not None and rule["decision_threshold"] < .002 and row["method"] != "interval":
                     self.note((row["method"], rule["risk"], None), row["n_shown"],
                               self.net_benefit(row["net_benefit"], rule["decision_threshold"], row["n_shown"]), f"{where} held back")
+
+    def group_points(self, key, points, n_outcomes, where):
+        """O:E of two sets of a group, one within the other and of one of them the outcomes known: what lies between them expects
+        as many as it has scans at most. And numbers that are of another set than is said: of one set they are the same."""
+        names = [name + end for name in ("oe_ratio", "calibration_in_the_large") for end in ("", "_interval")]
+        said = {}
+        for at in points:
+            numbers = [at[name] for name in names]
+            if at["n_counted"] is None and any(number not in (None, [None, None]) for number in numbers):
+                self.lies.add((key, at["n_accepted"], "no set is said", where))
+            elif isinstance(at["n_counted"], int) and said.setdefault(at["n_counted"], numbers) != numbers:
+                self.lies.add((key, at["n_counted"], "two numbers of one set", where))
+        known = {}
+        for at in points:
+            for row in at["rejected_by_label"]:
+                if row["label"] == 1 and row["rate"] is not None and at["n_accepted"] == at["n_counted"] and at["oe_ratio"]:
+                    known[at["n_accepted"]] = (round(n_outcomes * (1 - row["rate"])), at["oe_ratio"])
+        for at in points:
+            n = at["n_accepted"]
+            if not isinstance(n, int) or not at["oe_ratio"] or at["n_counted"] is None:
+                continue
+            for n_known, (kept, ratio) in known.items():
+                between, sign = abs(n - n_known), 1 if n > n_known else -1
+                self.n_tried += 1
+                if between == 0 or at["oe_ratio"] == ratio:
+                    continue
+                possible = {kept + sign * more for more in range(between + 1)
+                            if 0 <= sign * ((kept + sign * more) / at["oe_ratio"] - kept / ratio) <= between}
+                if len(possible) == 1:
+                    self.found.setdefault(key, {}).setdefault(n, set()).update(possible)
+                    self.how.setdefault((key, n), set()).add(where + " O:E of a group")
 
     def mix(self, where):
         """Who is held back beside another mix, of the sets that `shift` shows."""
@@ -344,7 +377,7 @@ class Attack:
             few = min(kept, outcomes - kept, n_kept - kept, len(rest) - outcomes - (n_kept - kept))
             if few < SMALL:
                 faults.append(((name, risk, by), sorted(told), (n_kept, kept), (len(rest), outcomes)))
-        return faults
+        return faults + sorted(self.lies, key=str)
 
     def truth(self):
         """What was found is right: the accepted by the scores of `assess`, which no attacker has."""

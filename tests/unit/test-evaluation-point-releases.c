@@ -193,8 +193,15 @@ test_groups(void) {
   g_autoptr(DemurEvaluation) f = evaluate(&few, TRUE, by);
   g_assert_cmpuint(f->methods[0].at[0].n_counted, ==, 900);
   for (size_t g = 0; g < 2; g++) {
-    g_assert_cmpuint(f->groups[g].methods[0].at[0].n_counted, ==, 0);
-    g_assert_true(f->groups[g].methods[0].at[0].rejected_by_label[1].withheld);
+    const DemurOperatingPoint *at = &f->groups[g].methods[0].at[0];
+    g_assert_cmpuint(at->n_counted, ==, 0);
+    g_assert_true(at->rejected_by_label[1].withheld);
+    g_assert_true(isnan(at->measures[DEMUR_MEASURE_OE_RATIO]));
+    g_assert_true(isnan(at->measures[DEMUR_MEASURE_INTERCEPT]));
+    g_assert_true(isnan(at->intervals[DEMUR_MEASURE_OE_RATIO].low));
+    g_assert_true(isnan(at->intervals[DEMUR_MEASURE_INTERCEPT].high));
+    g_assert_true(isfinite(at->measures[DEMUR_MEASURE_SLOPE]));
+    g_assert_true(isfinite(at->measures[DEMUR_MEASURE_SBCE2]));
     g_assert_cmpuint(f->groups[g].methods[0].at[1].n_counted, >, 0); /* .7 */
   }
 }

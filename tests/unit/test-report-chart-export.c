@@ -156,6 +156,56 @@ test_tables_are_english(void) {
   g_rmdir(folder);
 }
 
+/* The bins are of the scans that are counted, and O:E in groups too: so say their headings. */
+static void
+test_counts_are_of_what_is_counted(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  g_autoptr(GError) error = NULL;
+  DemurReportInput input = f->input;
+  input.coverage = 0.9;
+  const DemurReportFinding finding = demur_finding(&input);
+  DemurOperatingPoint *at = (DemurOperatingPoint *)finding.subject_at;
+  at->n_accepted = 536;
+  static const struct {
+    size_t n_counted;
+    const char *said;
+  } rows[] = {{537, ": 537"}, {0, ": 536"}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    at->n_counted = rows[r].n_counted;
+    g_autoptr(DemurChart) chart = demur_chart_new("reliability", &f->input, 0.9, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(strstr(demur_chart_title(chart), rows[r].said));
+  }
+  DemurOperatingPoint of_group = *at;
+  of_group.n_counted = 537; /* of 536 accepted */
+  of_group.measures[DEMUR_MEASURE_OE_RATIO] = 1.1;
+  DemurGroupMethod method = {.kind = finding.subject->kind,
+                             .name = finding.subject->name,
+                             .recalibrated = finding.subject->recalibrated,
+                             .n_at = 1,
+                             .at = &of_group};
+  DemurGroup group = {.by = (char *)"site",
+                      .value = (char *)"a",
+                      .n_scans = 600,
+                      .n_methods = 1,
+                      .methods = &method};
+  DemurGroup *kept = f->evaluation.groups;
+  const size_t n_kept = f->evaluation.n_groups;
+  f->evaluation.groups = &group;
+  f->evaluation.n_groups = 1;
+  g_autoptr(DemurChart) forest = demur_chart_new("forest-oe", &f->input, 0.9, NULL, &error);
+  g_assert_no_error(error);
+  g_autoptr(DemurChartTable) table = demur_chart_table(forest);
+  size_t n_found = 0;
+  for (size_t c = 0; c < table->n_rows * table->n_columns; c++) {
+    g_assert_cmpstr(table->cells[c], !=, "536");
+    n_found += g_str_equal(table->cells[c], "537") ? 1 : 0;
+  }
+  g_assert_cmpuint(n_found, ==, 1);
+  f->evaluation.groups = kept;
+  f->evaluation.n_groups = n_kept;
+}
+
 static void
 test_endings(void) {
   static const struct {
@@ -202,6 +252,8 @@ main(int argc, char **argv) {
                   test_every_chart_has_the_interface);
   g_test_add_func("/report/chart/tables-for-programs-are-english", test_tables_are_english);
   g_test_add_func("/report/chart/one-exporter-writes-every-ending", test_endings);
+  g_test_add_func("/report/chart/counts-are-of-what-is-counted",
+                  test_counts_are_of_what_is_counted);
   g_test_add_func("/report/chart-export/group-bars", test_groups_have_bars_and_a_mean);
   g_test_add_func("/report/chart-export/distribution", test_the_distribution_has_every_coverage);
   return g_test_run();
