@@ -52,7 +52,7 @@ print_outcome(DemurContext *context, const char *model, const DemurScoresImporte
   for (guint i = 0; i < imported->ambiguous->len; i++)
     g_print("  ambiguous: %s\n", (const char *)imported->ambiguous->pdata[i]);
   for (guint i = 0; i < imported->mismatched->len; i++)
-    g_print("  wrong patient: %s\n", (const char *)imported->mismatched->pdata[i]);
+    g_print("  wrong patient or series: %s\n", (const char *)imported->mismatched->pdata[i]);
   for (guint i = 0; i < imported->mangled->len; i++)
     g_print("  changed on its way: %s\n", (const char *)imported->mangled->pdata[i]);
   demur_noticed_print(imported->warnings);

@@ -192,16 +192,13 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
       g_ptr_array_add(matching->to->mangled, g_strdup_printf("%s %s", key, trace));
     return TRUE;
   }
-  if (!demur_named_score_is_of(says, series->scan_id, series->series_uid)) {
+  const char *other = demur_named_score_other(says, series);
+  if (other != NULL) {
     g_ptr_array_add(
         matching->to->mismatched,
         g_strdup_printf("%s: the score says that it is of another series ('%s'); it was "
                         "not paired",
-                        key,
-                        by_scan_id && says->series_uid != NULL ? says->series_uid
-                        : says->scan_id != NULL                ? says->scan_id
-                        : says->series_uid != NULL             ? says->series_uid
-                                                               : says->name));
+                        key, other));
     return TRUE;
   }
   if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
@@ -416,7 +413,10 @@ match_named(DemurWorkspace *workspace, DemurNamedScore *score, const char *scan_
         file, score->name);
     return FALSE;
   }
-  return match(workspace, matching, g_steal_pointer(&score->record), key, by_scan_id, score, error);
+  DemurNamedScore says = *score; /* borrowed; what a name means is for the map to say */
+  if (row != NULL)
+    says.name = NULL;
+  return match(workspace, matching, g_steal_pointer(&score->record), key, by_scan_id, &says, error);
 }
 
 /* JSON: Sybil's prediction_scores.json, which names no scan, or one of the forms of scores-json.h.

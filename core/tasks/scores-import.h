@@ -22,7 +22,7 @@ typedef struct {
   GPtrArray *scan_ids;   /* char *: what was paired */
   GPtrArray *unmatched;  /* keys of no series */
   GPtrArray *ambiguous;  /* sentences */
-  GPtrArray *mismatched; /* sentences: the patient_id is another one */
+  GPtrArray *mismatched; /* sentences: it says of itself another patient or series */
   GPtrArray *mangled;    /* sentences: identifiers that a spreadsheet seems to have changed */
   GPtrArray *warnings;   /* of DemurTableWarning: noticed in the table or document */
   size_t n_new, n_replaced, n_same; /* of the paired ones */

@@ -158,13 +158,18 @@ is_uid(const char *text) {
   return strspn(text, "0123456789.") == strlen(text) && strchr(text, '.') != strrchr(text, '.');
 }
 
-gboolean
-demur_named_score_is_of(const DemurNamedScore *score, const char *scan_id, const char *series_uid) {
-  if ((score->scan_id != NULL && strcmp(score->scan_id, scan_id) != 0) ||
-      (score->series_uid != NULL && g_strcmp0(score->series_uid, series_uid) != 0))
-    return FALSE;
-  return score->name == NULL || !is_uid(score->name) || strcmp(score->name, scan_id) == 0 ||
-         g_strcmp0(score->name, series_uid) == 0;
+const char *
+demur_named_score_other(const DemurNamedScore *score, const DemurSeriesRecord *series) {
+  if (score->scan_id != NULL && g_strcmp0(score->scan_id, series->scan_id) != 0)
+    return score->scan_id;
+  if (score->series_uid != NULL && g_strcmp0(score->series_uid, series->series_uid) != 0)
+    return score->series_uid;
+  const gboolean is_other = score->name != NULL && is_uid(score->name) &&
+                            g_strcmp0(score->name, series->scan_id) != 0 &&
+                            g_strcmp0(score->name, series->series_uid) != 0 &&
+                            g_strcmp0(score->name, series->study_uid) != 0 &&
+                            g_strcmp0(score->name, series->patient_id) != 0;
+  return is_other ? score->name : NULL;
 }
 
 /* What stands beside a list is said of each score in it which says none of its own. */

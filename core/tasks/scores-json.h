@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "store/scores.h"
+#include "store/series.h"
 
 G_BEGIN_DECLS
 
@@ -16,10 +17,10 @@ typedef struct {
 
 void demur_named_score_free(DemurNamedScore *score);
 
-/* Whether all that it says of whom it is of (series_uid, scan_id, a name that is a UID) is this series
- * (series_uid may be NULL); what it does not say speaks against nothing. */
-gboolean demur_named_score_is_of(const DemurNamedScore *score, const char *scan_id,
-                                 const char *series_uid);
+/* What it says of whom it is of (scan_id, series_uid, a name that is a UID: of series, study or patient)
+ * and that this series is not, the first of them (borrowed from score); NULL: nothing. What it does
+ * not say speaks against nothing; name NULL: what it means is said elsewhere. */
+const char *demur_named_score_other(const DemurNamedScore *score, const DemurSeriesRecord *series);
 
 /* Reads FILE, which holds one of
  *   {"predictions": [[six yearly risks] or risk, ..]}       as Sybil writes it

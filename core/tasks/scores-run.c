@@ -247,7 +247,7 @@ read_output(const RunFolder *folder, const DemurSeriesRecord *series, GError **e
     return NULL;
   }
   DemurNamedScore *score = scores->pdata[0];
-  if (!demur_named_score_is_of(score, series->scan_id, series->series_uid)) {
+  if (demur_named_score_other(score, series) != NULL) {
     demur_error_set(
         error, DEMUR_ERROR_INPUT,
         "the score says that it is of another series: was an old file left in {output}, "

@@ -70,11 +70,24 @@ test_a_score_of_another_series_is_not_paired(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
   write_series(sandbox, "1.1", "P1");
   write_series(sandbox, "1.22", "P2");
+  write_series(sandbox, "1.333", "19.11.7");
   g_autofree char *map = sandbox_write(sandbox, "map.csv", "name,series_uid\n0,1.1\n", -1);
+  g_autofree char *of_uids =
+      sandbox_write(sandbox, "uids.csv", "name,series_uid\n1.2.3.999,1.1\n", -1);
   const struct {
     const char *name, *text, *option, *value;
     gboolean paired;
   } rows[] = {
+      /* What a name means is for the map to say, which can't unsay a series_uid. */
+      {"a.json", "{\"1.2.3.999\": 0.25}", "--map", of_uids, TRUE},
+      {"a.json", "[{\"name\": \"1.2.3.999\", \"risk\": 0.25}]", "--map", of_uids, TRUE},
+      {"a.json", "{\"1.2.3.999\": {\"series_uid\": \"1.22\", \"risk\": 0.25}}", "--map", of_uids,
+       FALSE},
+      /* named by the study, by the series, by the person */
+      {"a.json", "{\"1.2.3\": 0.25}", "--scan", "1.1", TRUE},
+      {"a.json", "{\"1.1\": 0.25}", "--scan", "1.1", TRUE},
+      {"a.json", "{\"19.11.7\": 0.25}", "--scan", "1.333", TRUE},
+      {"a.json", "{\"P2\": {\"scan_id\": \"1.22\", \"risk\": 0.25}}", "--scan", "1.1", FALSE},
       {"a.json", "{\"series_uid\": \"1.22\", \"risk\": 0.5}", "--scan", "1.1", FALSE},
       {"a.json", "{\"series_uid\": \"1.1\", \"risk\": 0.5}", "--scan", "1.1", TRUE},
       {"a.json", "[{\"scan_id\": \"1.22\", \"risk\": 0.5}]", "--scan", "1.1", FALSE},
@@ -83,6 +96,10 @@ test_a_score_of_another_series_is_not_paired(void) {
       {"a.json", "{\"scan_id\": \"1.22\", \"predictions\": [0.5]}", "--scan", "1.1", FALSE},
       {"a.json", "{\"series_uid\": \"1.1\", \"predictions\": [0.5]}", NULL, NULL, TRUE},
       {"a.json", "[{\"series_uid\": \"1.22\", \"risk\": 0.5}]", "--map", map, FALSE},
+      {"a.json", "[{\"scan_id\": \"1.22\", \"series_uid\": \"1.1\", \"risk\": 0.5}]", "--scan",
+       "1.1", FALSE},
+      {"a.json", "{\"1.1\": {\"scan_id\": \"1.22\", \"series_uid\": \"1.1\", \"risk\": 0.5}}",
+       "--scan", "1.1", FALSE},
       {"t.csv", "series_uid,scan_id,risk\n1.22,1.1,0.5\n", NULL, NULL, FALSE},
       {"t.csv", "series_uid,scan_id,risk\n1.1,1.1,0.5\n,1.22,0.5\n", NULL, NULL, TRUE},
   };
@@ -97,6 +114,12 @@ test_a_score_of_another_series_is_not_paired(void) {
     if (!rows[i].paired)
       assert_says(json_array_get_string_element(wrong, 0), "another series ('1.22')");
   }
+  g_autofree char *path = sandbox_write(sandbox, "o.json", "{\"1.2.840.22\": 0.25}", -1);
+  g_autoptr(Run) people =
+      run_demur(sandbox, "scores", "import", path, "--model", "m", "--scan", "1.1", NULL);
+  assert_says(people->out,
+              "  wrong patient or series: 1.1: the score says that it is of another series "
+              "('1.2.840.22')");
 }
 
 static void
@@ -210,6 +233,12 @@ test_a_command_sees_its_series_alone_and_in_order(void) {
                         i < 12 ? "1.1" : "1.22", 11 - i % 12);
     g_assert_cmpstr(lines[i], ==, expected);
   }
+  /* A model that names its series by the study. */
+  g_autoptr(Sandbox) named = sandbox_new();
+  write_series(named, "1.1", "P1");
+  g_autoptr(Run) study =
+      run_script(named, 0, "echo '{\"1.2.3\": 0.1}' > \"$2/scores.json\"\n", "60");
+  g_assert_cmpfloat(number_at(root_of(study), "n_scored"), ==, 1);
   /* All have a score now: nothing is run. */
   g_autoptr(Run) again = run_script(sandbox, 0, "exit 1\n", "60");
   g_assert_cmpfloat(number_at(root_of(again), "n_scored_before"), ==, 2);
