@@ -29,23 +29,62 @@ warn_of(const DemurAttribute *attribute, size_t n_scans, size_t value, GPtrArray
                              NULL, n, 0);
 }
 
-/* A number as another country or a spreadsheet writes it: nothing but digits, marks and blanks, and a
- * fault that a column of numbers would be refused for. */
+/* Behind digits in groups of three by one mark (1'234'567), or without any. */
+static const char *
+skip_whole(const char *p, char *mark) {
+  static const char digits[] = "0123456789";
+  const size_t first = strspn(p, digits);
+  const gboolean may_be_group = first >= 1 && first <= 3 && *p != '0';
+  p += first;
+  *mark = '\0';
+  while (may_be_group && *p != '\0' && strchr(",.' ", *p) != NULL &&
+         (*mark == '\0' || *p == *mark) && strspn(p + 1, digits) == 3) {
+    *mark = *p;
+    p += 4;
+  }
+  return p;
+}
+
+/* Whether it is one number: sign, digits in groups, one decimal mark, a per cent sign. A list (0,1,2; 2, 5),
+ * a range or a date is none. */
+static gboolean
+is_one_number(const char *text) {
+  char mark;
+  const char *p = text + strspn(text, " ");
+  p += *p == '%';
+  p += *p == '-' || *p == '+';
+  p += strspn(p, " ");
+  const char *digits = p;
+  p = skip_whole(p, &mark);
+  if ((*p == ',' || *p == '.') && *p != mark && g_ascii_isdigit(p[1]))
+    p += 1 + strspn(p + 1, "0123456789");
+  if (p == digits)
+    return FALSE;
+  p += strspn(p, " ");
+  p += *p == '%';
+  return p[strspn(p, " ")] == '\0';
+}
+
+/* A number as another country or a spreadsheet writes it, with a fault that a column of numbers would
+ * be refused for. */
 static gboolean
 is_other_number(const char *text) {
-  static const char *const marks[] = {"\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x88\x92",
-                                      "\xe2\x80\x89"};
-  const char *p = text;
-  while (*p != '\0') {
-    size_t n = strchr("0123456789+-.,' %", *p) != NULL ? 1 : 0;
-    for (size_t m = 0; n == 0 && m < G_N_ELEMENTS(marks); m++)
-      n = g_str_has_prefix(p, marks[m]) ? strlen(marks[m]) : 0;
-    if (n == 0)
-      return FALSE;
-    p += n;
+  static const struct {
+    const char *text;
+    char plain;
+  } marks[] = {{"\xe2\x80\x99", '\''},
+               {"\xc2\xa0", ' '},
+               {"\xe2\x80\xaf", ' '},
+               {"\xe2\x88\x92", '-'},
+               {"\xe2\x80\x89", ' '}};
+  g_autoptr(GString) plain = g_string_new(text);
+  for (size_t m = 0; m < G_N_ELEMENTS(marks); m++) {
+    const char as[] = {marks[m].plain, '\0'};
+    g_string_replace(plain, marks[m].text, as, 0);
   }
   const DemurTableField field = {.text = text, .length = strlen(text)};
-  return !demur_table_is_missing(&field) && demur_table_number_fault(&field) != NULL;
+  return is_one_number(plain->str) && !demur_table_is_missing(&field) &&
+         demur_table_number_fault(&field) != NULL;
 }
 
 static void
@@ -60,7 +99,7 @@ warn_of_notation(const DemurAttribute *attribute, size_t n_scans, GPtrArray *war
     n_numbers += demur_number_parse(text, strlen(text), &value) ? 1 : 0;
     n_texts += *text != '\0' ? 1 : 0;
   }
-  if (n_other == 0 || 10 * (n_other + n_numbers) < 9 * n_texts)
+  if (n_other == 0 || n_numbers == 0 || 10 * (n_other + n_numbers) < 9 * n_texts)
     return;
   for (size_t i = 0; i < n_scans; i++)
     if (other[attribute->codes[i]]) {

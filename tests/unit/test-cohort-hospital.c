@@ -125,9 +125,20 @@ test_noticed(void) {
       {HEAD ",dose\np1,s1,A,train,1,0.5,1'234.5\np2,s2,A,train,0,0.5,870\n",
        "other_numbers dose 1"},
       {HEAD ",dose\np1,s1,A,train,1,0.5,\"12,5\"\np2,s2,A,train,0,0.5,30 %\np3,s3,A,train,0,0.5,1 "
-            "234\np4,s4,A,train,0,0.5,1" NBSP "234\n",
+            "234\np4,s4,A,train,0,0.5,1" NBSP "234\n"
+            "p5,s5,A,train,1,0.5,12.5\n",
        "other_numbers dose 4"},
+      {HEAD ",dose\np1,s1,A,train,1,0.5,\"- 1.234.567,5\"\np2,s2,A,train,0,0.5,\"1,234.5\"\n"
+            "p3,s3,A,train,0,0.5,\"0,125 %\"\np4,s4,A,train,0,0.5,7\n",
+       "other_numbers dose 3"},
       {HEAD ",age\np1,s1,A,train,1,0.5,40-50\np2,s2,A,train,0,0.5,1.02.2020\n", ""},
+      {HEAD ",lobes\np1,s1,A,train,1,0.5,\"0,1,2\"\np2,s2,A,train,0,0.5,2\n", ""},
+      {HEAD ",lobes\np1,s1,A,train,1,0.5,\"2, 5\"\np2,s2,A,train,0,0.5,2\n", ""},
+      {HEAD ",lobes\np1,s1,A,train,1,0.5,\"2,5\"\np2,s2,A,train,0,0.5,\"1,3\"\n", ""},
+      {HEAD ",born\np1,s1,A,train,1,0.5,04 08 2021\np2,s2,A,train,0,0.5,1951\n", ""},
+      {HEAD ",ward\np1,s1,A,train,1,0.5,030 123\np2,s2,A,train,0,0.5,40\n", ""},
+      {HEAD ",pressure\np1,s1,A,train,1,0.5,120 80\np2,s2,A,train,0,0.5,130\n", ""},
+      {HEAD ",dose\np1,s1,A,train,1,0.5,5-10 %\np2,s2,A,train,0,0.5,7\n", ""},
       {HEAD ",ward\np1,s1,A,train,1,0.5,\"1,5\"\np2,s2,A,train,0,0.5,north\n", ""},
       /* rows without anything, falling years, a column beside the known one */
       {HEAD "\n" ROW ",,,,,\n \n\n,,,,,\n", "empty_rows - 3"},
