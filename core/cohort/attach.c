@@ -52,15 +52,17 @@ take(GArray *taken, size_t column) {
   g_array_append_val(taken, t);
 }
 
-/* Tells once of each of the cohort's own columns (once of all emb_ ..) that the table has too, and
- * that stays as it is. */
+/* Tells once of each of the cohort's own columns (once of all emb_ .., of all risk_year_ ..) that the
+ * table has too, and that stays as it is. */
 static void
 notice_own(const DemurTableHeader *header, size_t column, GPtrArray *noticed) {
   const char *name = header->names[column];
   const size_t known = strcspn(name, "0123456789");
   for (guint w = 0; w < noticed->len; w++) {
     const DemurTableWarning *earlier = noticed->pdata[w];
-    if (earlier->kind == DEMUR_TABLE_OWN_COLUMN && strncmp(earlier->column, name, known) == 0)
+    if (earlier->kind == DEMUR_TABLE_OWN_COLUMN &&
+        strcspn(earlier->column, "0123456789") == known &&
+        strncmp(earlier->column, name, known) == 0)
       return;
   }
   demur_table_warnings_add(noticed, DEMUR_TABLE_OWN_COLUMN, name, NULL, NULL, 1, 0);

@@ -433,13 +433,15 @@ test_attach(void) {
       import(HEAD "p1,s1,A,test,1,0.5\np1,s2,A,test,1,0.5\np2,s3,B,test,1,0.5\n", -1, NULL, &error);
   g_autofree char *path = write_bytes(
       "attributes.csv",
-      "sex,patient_id,age,site,emb_0,emb_1\nf,p1,60,Z,1,2\nm,p9,50,Z,1,2\nf,p1,60,Z,1,2\n", -1);
+      "sex,patient_id,age,site,emb_0,emb_1,risk_year_1,risk,risk_year_2\nf,p1,60,Z,1,2,0,0,0\n"
+      "m,p9,50,Z,1,2,0,0,0\nf,p1,60,Z,1,2,0,0,0\n",
+      -1);
   g_autoptr(DemurAttached) a =
       demur_cohort_attach_table(c, path, "patient_id", NULL, NULL, NULL, &error);
   g_assert_no_error(error);
-  /* Not site and the embedding, which the cohort has of its own: told, once for both numbers. */
+  /* Not site and the embedding, which the cohort has of its own: told, once for all numbers. */
   g_assert_cmpuint(a->n_attributes, ==, 2);
-  static const char *const own[] = {"site", "emb_0"};
+  static const char *const own[] = {"site", "emb_0", "risk_year_1", "risk"};
   g_assert_cmpuint(a->warnings->len, ==, G_N_ELEMENTS(own));
   for (guint w = 0; w < a->warnings->len; w++) {
     const DemurTableWarning *warning = a->warnings->pdata[w];
