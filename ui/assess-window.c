@@ -180,7 +180,9 @@ validation_words(const DemurSelectorFacts *facts) {
   g_autofree char *scans = demur_text_count(v->n_scans), *sites = demur_text_count(v->n_sites);
   const char *words =
       v->verdict == DEMUR_VERDICT_NO_DIFFERENCE_SHOWN && !v->confidence_helps
-          ? N_("no difference to plain confidence is shown, nor of confidence to showing every risk.")
+          ? (v->confidence_told
+                 ? N_("no difference to plain confidence is shown, nor of confidence to showing every risk.")
+                 : N_("no difference to plain confidence is shown."))
           : found[v->verdict];
   return g_strdup_printf(_("%s scans, sites left out of training in turn: %s; %s"), scans, sites,
                          _(words));

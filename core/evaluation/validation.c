@@ -229,7 +229,10 @@ demur_validation_read_found(const char *text, DemurValidationFound *found) {
   *found = (DemurValidationFound){0};
   if (object == NULL || !demur_json_read_string(object, "verdict", &words, NULL) ||
       !demur_json_read_int(object, "n_scans", 0, G_MAXINT64, &n_scans, NULL) ||
-      !demur_json_read_int(object, "n_sites", 0, G_MAXINT64, &n_sites, NULL) ||
+      !demur_json_read_int(object, "n_sites", 0, G_MAXINT64, &n_sites, NULL))
+    return FALSE;
+  found->confidence_told = json_object_has_member(object, "confidence_helps");
+  if (found->confidence_told &&
       !demur_json_read_bool(object, "confidence_helps", &found->confidence_helps, NULL))
     return FALSE;
   found->n_scans = (size_t)n_scans;

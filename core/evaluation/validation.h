@@ -55,7 +55,8 @@ char *demur_validation_read_sentence(const char *json);
 /* What it came to. */
 typedef struct {
   DemurComparisonVerdict verdict;
-  gboolean confidence_helps;
+  gboolean confidence_helps; /* FALSE also where the document of an older program does not say */
+  gboolean confidence_told;  /* it does */
   size_t n_scans, n_sites;
 } DemurValidationFound;
 

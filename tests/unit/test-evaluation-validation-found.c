@@ -16,8 +16,22 @@ test_found(void) {
     g_assert_cmpint(found.verdict, ==, v);
     g_assert_cmpuint(found.n_scans, ==, 900);
     g_assert_cmpuint(found.n_sites, ==, 21);
+    g_assert_true(found.confidence_told);
     g_assert_cmpint(found.confidence_helps, ==, v == 1);
   }
+}
+
+/* A document of before it said whether confidence helps: the rest of it is told. */
+static void
+test_older(void) {
+  DemurValidationFound found;
+  g_assert_true(demur_validation_read_found(
+      "{\"verdict\": \"no difference shown\", \"sentence\": \"..\", \"n_scans\": 900, \"n_sites\": 21}",
+      &found));
+  g_assert_cmpint(found.verdict, ==, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN);
+  g_assert_cmpuint(found.n_sites, ==, 21);
+  g_assert_false(found.confidence_helps);
+  g_assert_false(found.confidence_told);
 }
 
 /* None, a document of something else, a verdict that there is not. */
@@ -30,6 +44,7 @@ test_none(void) {
       "[]",
       "{}",
       "{\"verdict\": \"better\", \"n_scans\": -1, \"n_sites\": 2, \"confidence_helps\": true}",
+      "{\"verdict\": \"better\", \"n_scans\": 1, \"n_sites\": 2, \"confidence_helps\": \"yes\"}",
       "{\"verdict\": \"best\", \"n_scans\": 1, \"n_sites\": 2, \"confidence_helps\": true}"};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     DemurValidationFound found;
@@ -41,6 +56,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/evaluation/validation-found/found", test_found);
+  g_test_add_func("/evaluation/validation-found/older", test_older);
   g_test_add_func("/evaluation/validation-found/none", test_none);
   return g_test_run();
 }
