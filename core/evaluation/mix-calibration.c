@@ -5,9 +5,6 @@
 
 #include "metrics/bins.h"
 
-/* A unit that is nearly the whole of a bin leaves next to nothing in it, whatever it is divided by. */
-#define MOST_SHARE 0.8
-
 typedef struct {
   const DemurMixRatios *ratios;
   DemurDrawn as_is;
@@ -99,7 +96,7 @@ fill_influences(Spread *s, size_t bin, const double *left, double *q, double *ow
   for (size_t i = 0; i < sample->n; i++)
     s->z[s->units[i] * s->n_bins + bin] += raked_of(s, i) * q[i];
   for (size_t u = 0; u < s->n_units; u++)
-    s->z[u * s->n_bins + bin] /= fmin(left[u] * left[u], 1.0 - fmin(own[u], MOST_SHARE));
+    s->z[u * s->n_bins + bin] /= fmin(left[u] * left[u], 1.0 - fmin(own[u], DEMUR_MIX_MOST_SHARE));
 }
 
 static void

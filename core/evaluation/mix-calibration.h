@@ -8,7 +8,7 @@
  * w: raking weight, k: that of censoring, v = w k, s_ib: the share of a scan that stands in bin b (a
  * block of equal risk that an edge cuts stands in both), b'a_i: what the margins say of q
  * (mix-ratios.h), h_ub: the larger of u's shares of the bin and of any category of a margin, at most
- * .8: the covariance is the jackknife's over units, and that of few hospitals not too small. P = sum f D^2 of such D has the mean theta^2 + tr(F Sigma) and the variance 4 D'F Sigma F D + 2
+ * DEMUR_MIX_MOST_SHARE: the covariance is the jackknife's over units, and that of few hospitals not too small. P = sum f D^2 of such D has the mean theta^2 + tr(F Sigma) and the variance 4 D'F Sigma F D + 2
  * tr((F Sigma)^2), and is inverted (metrics/intervals.h) with Student's quantile, whose degrees are
  * half of Satterthwaite's of D'F Z_u: (sum_u x_u^2)^2 / sum_u x_u^4.
  *

@@ -249,8 +249,6 @@ demur_mix_ratio_standard_error(const DemurMixRatios *ratios, const guint32 *coun
   return drawn >= 2.0 ? sqrt(drawn / (drawn - 1.0) * squares) : NAN;
 }
 
-#define MOST_SHARE 0.8
-
 void
 demur_mix_leverages(const DemurMixRatios *ratios, const double *raked, double *left) {
   const size_t n = ratios->sample->n, n_units = demur_sample_n_units(ratios->sample, ratios->unit);
@@ -268,7 +266,7 @@ demur_mix_leverages(const DemurMixRatios *ratios, const double *raked, double *l
     for (size_t u = 0; u < n_units; u++)
       for (size_t c = 0; c < k; c++)
         if (sums[c] > 0.0)
-          left[u] = fmin(left[u], 1.0 - fmin(of_units[u * k + c] / sums[c], MOST_SHARE));
+          left[u] = fmin(left[u], 1.0 - fmin(of_units[u * k + c] / sums[c], DEMUR_MIX_MOST_SHARE));
   }
   for (size_t u = 0; u < n_units; u++)
     left[u] = sqrt(left[u]);

@@ -53,8 +53,12 @@ void demur_mix_ratios(const DemurMixRatios *ratios, DemurDrawn drawn, const doub
 void demur_mix_take_margins_out(const DemurMixRatios *ratios, DemurDrawn drawn, const double *raked,
                                 DemurMixRatiosScratch *scratch, double *q, size_t n_rows);
 
+/* The largest share that a unit counts as being of a category or bin: one that is nearly the whole leaves
+ * next to nothing in it, whatever it is divided by. */
+#define DEMUR_MIX_MOST_SHARE 0.8
+
 /* sqrt(1 - h_u) of each unit [n_units], h_u the largest share that it is of a category of a margin, at most
- * .8: what a few units' residuals are too small by (Bell and McCaffrey 2002). raked as above. */
+ * DEMUR_MIX_MOST_SHARE: what a few units' residuals are too small by (Bell and McCaffrey 2002). raked as above. */
 void demur_mix_leverages(const DemurMixRatios *ratios, const double *raked, double *left);
 
 /* Standard error of the change between two weightings from rows [n_units] of influences, each unit's by its

@@ -384,7 +384,7 @@ release_rows(const DemurMixInput *input, DemurMix *mix) {
     DemurMixRow *row = &mix->rows[counted[c].value];
     row->present = demur_told_rounded(row->present, counted[c].change);
     row->mix = demur_told_rounded(row->mix, counted[c].change);
-    row->change = row->mix - row->present;
+    row->change = demur_told_difference(row->mix, row->present, counted[c].change);
     round_interval(&row->present_interval, counted[c].change);
     round_interval(&row->mix_interval, counted[c].change);
     round_interval(&row->change_interval, counted[c].change);

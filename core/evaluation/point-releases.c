@@ -124,18 +124,33 @@ in_steps(double value, double step) {
   return step < 1.0 ? round(value / step) / round(1.0 / step) : round(value / step) * step;
 }
 
-double
-demur_told_rounded(double value, double change) {
+/* NaN: nothing is to be rounded. */
+static double
+step_of(double change) {
   static const double steps[] = {1.0, 2.0, 5.0, 10.0};
   const double least = DEMUR_SMALL_CELL * change;
-  if (!isfinite(value) || !(least > 0.0))
-    return value;
+  if (!(least > 0.0))
+    return NAN;
   const double power = pow(10.0, floor(log10(least)));
   double step = steps[G_N_ELEMENTS(steps) - 1] * power;
   for (size_t s = G_N_ELEMENTS(steps); s-- > 0;)
     if (steps[s] * power >= least * (1.0 - 1e-9))
       step = steps[s] * power;
+  return step;
+}
+
+double
+demur_told_rounded(double value, double change) {
+  const double step = step_of(change);
+  if (!isfinite(value) || isnan(step))
+    return value;
   return step <= fabs(value) ? in_steps(value, step) : (double)NAN;
+}
+
+double
+demur_told_difference(double value, double from, double change) {
+  const double step = step_of(change);
+  return isnan(step) ? value - from : in_steps(value - from, step);
 }
 
 /* Few bins are few differences of observed and expected, and the mean, root mean square and largest of

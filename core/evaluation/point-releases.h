@@ -65,5 +65,7 @@ void demur_curves_release(const DemurSample *sample, const DemurMethod *method,
  * that DEMUR_SMALL_CELL numbers or more are possible; NaN where the step is larger than the number.
  * change: how much one outcome changes it. */
 double demur_told_rounded(double value, double change);
+/* value - from, both told in these steps, as one of them (0: none); NaN where either is. */
+double demur_told_difference(double value, double from, double change);
 
 G_END_DECLS

@@ -25,6 +25,7 @@ typedef struct {
   DemurCohort *cohort;
   DemurSample *sample;
   gboolean *accepted;
+  gboolean released; /* as others may see it */
 } Drawn;
 
 static void
@@ -79,6 +80,7 @@ mix_of(const Drawn *drawn, size_t n_replicates, GError **error, ...) {
                                .sample = drawn->sample,
                                .accepted = drawn->accepted,
                                .wishes = wishes,
+                               .released = drawn->released,
                                .seed = 1,
                                .n_replicates = n_replicates,
                                .min_bin_size = 25};
@@ -187,6 +189,30 @@ test_small_cells(void) {
     g_assert_true(mix->labels_withheld);
     g_assert_true(isnan(mix->rows[DEMUR_MIX_OUTCOMES].mix));
     g_assert_true(isfinite(mix->rows[DEMUR_MIX_COVERAGE].mix));
+  }
+  drawn_clear(&drawn);
+}
+
+/* Where numbers are told in steps their change is one of the steps too, to the last digit. */
+static void
+test_change_in_steps(void) {
+  Drawn drawn = draw_scans(N, 0.3, 3, 8);
+  drawn.released = TRUE;
+  static const char *const asked[] = {"kernel=sharp:0.1", "kernel=sharp:0.2", "kernel=sharp:0.4",
+                                      "kernel=sharp:0.5", "kernel=sharp:0.6", "kernel=sharp:0.7"};
+  static const DemurMixValue counted[] = {DEMUR_MIX_OE_ACCEPTED, DEMUR_MIX_REJECTED_1,
+                                          DEMUR_MIX_REJECTED_0};
+  for (size_t c = 0; c < G_N_ELEMENTS(asked); c++) {
+    g_autoptr(DemurMix) mix = mix_of(&drawn, 10, NULL, asked[c], NULL);
+    for (size_t v = 0; v < G_N_ELEMENTS(counted); v++) {
+      const DemurMixRow *row = &mix->rows[counted[v]];
+      char text[32];
+      g_ascii_formatd(text, sizeof text, "%.6f", row->change);
+      g_test_message("%s: %.17g to %.17g, change %.17g", asked[c], row->present, row->mix,
+                     row->change);
+      g_assert_cmpfloat(row->change, ==, g_ascii_strtod(text, NULL));
+      g_assert_cmpfloat_with_epsilon(row->change, row->mix - row->present, 1e-9);
+    }
   }
   drawn_clear(&drawn);
 }
@@ -403,6 +429,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/one-value-alone", test_one_value);
   g_test_add_func("/evaluation/mix/refused", test_refused);
   g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
+  g_test_add_func("/evaluation/mix/change-in-steps", test_change_in_steps);
   g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
   g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
   g_test_add_func("/evaluation/mix/few-hospitals-of-a-country", test_few_hospitals);
