@@ -144,9 +144,10 @@ leave_out_crowded(DemurFiles *files, const GPtrArray *series) {
   g_autoptr(GPtrArray) kept = g_ptr_array_new();
   for (guint i = 0; i < files->images->len; i++) {
     DemurFile *file = files->images->pdata[i];
-    if (g_hash_table_contains(crowded, file->path))
+    if (g_hash_table_contains(crowded, file->path)) {
+      files->n_known -= file->is_known ? 1 : 0;
       demur_file_free(file);
-    else
+    } else
       g_ptr_array_add(kept, file);
   }
   const gboolean found = kept->len < files->images->len;

@@ -60,10 +60,9 @@ constexpr guint usual_associations = 20;
 constexpr int max_pending = 64;         // connections that have not asked for an association yet
 constexpr int max_pending_of_host = 32; // .. of one address
 constexpr int max_slots = 1024 + max_pending;
-constexpr size_t max_missing = 100000; // objects that could not be kept and are known by their UID
-constexpr size_t max_lacking =
-    10000;                         // studies of which an association or the server knows what lacks
-constexpr guint stall_factor = 20; // an object may take so many timeouts
+constexpr size_t max_missing = 100000;  // objects that could not be kept and are known by their UID
+constexpr size_t usual_lacking = 10000; // DemurReceiver.max_lacking
+constexpr guint stall_factor = 20;      // an object may take so many timeouts
 // A log is made and removed at the price of some syncs: a shorter association does without.
 constexpr guint objects_without_log = 4;
 constexpr size_t max_left_logs = 20; // of associations that ended, until one sync removes them
@@ -86,6 +85,11 @@ struct Shared {
   int n_open;
   Slot slots[max_slots];
 };
+
+size_t
+max_lacking(const DemurReceiver &receiver) {
+  return receiver.max_lacking > 0 ? receiver.max_lacking : usual_lacking;
+}
 
 void
 count(guint64 &number) {
@@ -252,7 +256,7 @@ private:
       if (!released_)
         (void)demur_loss_of_open(folder, open, next_number(shared_));
       const bool whole = released_ && kept_.count(folder) > 0 && lacking_.count(folder) == 0 &&
-                         lacking_.size() < max_lacking;
+                         lacking_.size() < max_lacking(receiver_);
       demur_losses_mend(folder, {came_[folder], whole, ae_, begun_});
       if (released_)
         demur_mark_clear(folder, open.c_str());
@@ -460,7 +464,7 @@ private:
 
   void note_lost(const std::string &study, const char *uid) {
     // A peer may go on with ever other studies: behind so many, none that it sends is whole.
-    if (lacking_.size() < max_lacking)
+    if (lacking_.size() < max_lacking(receiver_))
       lacking_.insert(study);
     const auto came = came_.find(study);
     if (came != came_.end())
@@ -469,7 +473,7 @@ private:
         n_lost_++ < max_missing ? demur_loss_of_object(study, uid) : demur_loss_unnamed(study);
     if (marked || unmarked_.count(study) > 0)
       return;
-    if (unmarked_.size() < max_lacking)
+    if (unmarked_.size() < max_lacking(receiver_))
       unmarked_.insert(study);
     say(pipe_, "B " + std::to_string(getpid()) + " " + study.substr(study.rfind('/') + 1));
     if (touched_.count(study) > 0)
@@ -878,7 +882,7 @@ private:
   // The disk takes no mark of what a study lacks. Behind so many studies that are known by this alone
   // they are not told apart: all that are here may be parts.
   void note_lost(const std::string &of_study) {
-    if (studies_.count(of_study) > 0 || n_lost_alone_++ < max_lacking)
+    if (studies_.count(of_study) > 0 || n_lost_alone_++ < max_lacking(receiver_))
       studies_[of_study].lost = true;
     else
       any_lost_ = true;
@@ -908,10 +912,12 @@ private:
     const gint64 now = g_get_monotonic_time();
     std::vector<const char *> folders;
     for (auto &[folder, study] : studies_) {
+      // Whoever reads it, now or after a restart, goes by the mark.
+      if (any_lost_ && study.waits && !demur_mark_has(folder, demur_mark_broken))
+        study.lost = true;
       if (study.lost) // the disk may take it now
         study.lost = !demur_loss_unnamed(folder);
-      study.broken =
-          study.broken || study.lost || any_lost_ || demur_mark_has(folder, demur_mark_broken);
+      study.broken = study.broken || study.lost || demur_mark_has(folder, demur_mark_broken);
       if (study.waits && study.open.empty() && now - study.quiet_since >= quiet_needed(study))
         folders.push_back(folder.c_str());
     }

@@ -45,6 +45,9 @@ typedef struct {
                           * came */
   guint reserve_mb; /* MiB of the disk that are left free: an object for which that is not so is
                      * refused as where there is no room */
+  guint
+      max_lacking; /* studies of which an association, or the server, knows what lacks while the disk
+                      * takes no mark of it: behind so many, none is taken for whole; 0: 10,000 */
   guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
   /* Called once the port is open. May be NULL. */
   void (*listening)(gpointer data);

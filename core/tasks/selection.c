@@ -9,6 +9,22 @@
 #include "evaluation/validation.h"
 #include "selector/coverage.h"
 #include "store/cohorts.h"
+#include "tasks/horizons.h"
+
+/* In place of "there is no selector", where the name is of a family: those to choose from. */
+static void
+say_family(DemurTask *task, const char *name, GError **error) {
+  DemurHorizons horizons;
+  if (error == NULL || !g_error_matches(*error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND) ||
+      !demur_horizons_of_family(task, name, &horizons, NULL) || horizons.n == 0)
+    return;
+  g_auto(GStrv) members = demur_horizon_selectors(name, &horizons);
+  g_autofree char *names = g_strjoinv(", ", members);
+  g_clear_error(error);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                  "%s is a family of selectors, one a horizon; this takes one of them: %s", name,
+                  names);
+}
 
 DemurSelector *
 demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord **record,
@@ -17,8 +33,10 @@ demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord 
   if (workspace == NULL)
     return NULL;
   g_autoptr(DemurSelectorRecord) loaded = demur_selectors_load(workspace, name, error);
-  if (loaded == NULL)
+  if (loaded == NULL) {
+    say_family(task, name, error);
     return NULL;
+  }
   g_autofree char *title = g_strdup_printf("selector '%s'", name);
   DemurSelector *selector = demur_selector_from_kept_json(loaded->document, title, error);
   /* A document of before doesn't say; its cohort may have. */

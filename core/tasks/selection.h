@@ -10,7 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* The selector of that name, read and checked. record, if not NULL, receives what the workspace
+/* The selector of that name, read and checked. DEMUR_ERROR_NOT_FOUND names those there are; of a family's
+ * name (tasks/horizons.h) its own. record, if not NULL, receives what the workspace
  * knows of it. */
 DemurSelector *demur_task_load_selector(DemurTask *task, const char *name,
                                         DemurSelectorRecord **record,

@@ -180,6 +180,7 @@ run(const World *w, const char *title, size_t n_draws, size_t n_replicates) {
         demur_mix_value_name(values[k]), 100.0 * share, above[k], n_told - held[k] - above[k],
         100.0 * (double)of_change[k] / (double)MAX(n_told, 1));
     kept &= share >= least || (n_replicates == 0 && values[k] != DEMUR_MIX_CALIBRATION);
+    kept &= (double)of_change[k] / (double)MAX(n_told, 1) >= least;
   }
   fflush(stdout);
   for (guint v = 0; v < right->len; v++)

@@ -53,6 +53,37 @@ a_horizon_is_the_cohort_imported_at_it(void) {
   }
 }
 
+/* What takes one selector says so of a family, and which there are. */
+static void
+one_selector_is_named_where_one_is_taken(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "six", "6"))
+    return;
+  g_autoptr(Run) family = train_small(sandbox, "f", "six", MODEL, "--horizons", "2,6", NULL);
+  assert_status(family, 0);
+  static const char *const rows[][8] = {
+      {"validate", "f", "--cohort", "six"},
+      {"ablate", "f", "--cohort", "six"},
+      {"shift", "f", "--cohort", "six", "--mix", "site=1:0.6"},
+      {"watch", "start", "f", "--cohort", "six"},
+      {"watch", "show", "f"},
+      {"audit", "plan", "f", "--cohort", "six", "--scans", "50"},
+      {"accept", "plan", "f", "--cohort", "six", "--site", "1"},
+      {"chart", "reliability", "--selector", "f", "--cohort", "six", "c.svg"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const char *const *words = rows[i];
+    g_test_message("%s %s", words[0], words[1]);
+    g_autoptr(Run) run = run_demur(sandbox, words[0], words[1], words[2], words[3], words[4],
+                                   words[5], words[6], words[7], NULL);
+    assert_status(run, 1);
+    assert_says(run->err, "f is a family of selectors, one a horizon; this takes one of them: "
+                          "f-2y, f-6y");
+  }
+  g_autoptr(Run) nobody = run_demur(sandbox, "validate", "g", "--cohort", "six", NULL);
+  assert_says(nobody->err, "there is no selector g; there are: f-2y, f-6y");
+}
+
 /* How many patients of its reference a watch over the selector knows the outcome of. */
 static int
 watched(const Sandbox *sandbox, const char *selector) {
@@ -600,6 +631,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/horizons/twin", a_horizon_is_the_cohort_imported_at_it);
+  g_test_add_func("/commands/horizons/one-is-taken", one_selector_is_named_where_one_is_taken);
   g_test_add_func("/commands/horizons/verdicts", each_horizon_has_its_thresholds_and_verdicts);
   g_test_add_func("/commands/horizons/another-threshold", anothers_threshold_makes_verdicts_old);
   g_test_add_func("/commands/horizons/another-audit", anothers_audit_makes_verdicts_old);

@@ -753,6 +753,26 @@ test_evaluate_prints_what_the_contract_says(void) {
   demur_assert_close(number_at(to_confidence, "difference"), mine - theirs, 1e-9, 1e-12);
 }
 
+/* The AUC of what counts outcomes is of all 50 coverages, of the scans that each accepts, whatever of the
+ * curve is told: within the half of a step that it is rounded by. */
+static void
+check_counted_auc(const GArray *scans, JsonObject *auc) {
+  const double step = 10.0 / (400.0 * 50.0);
+  double brier = 0.0, accuracy = 0.0;
+  Measured last = {0};
+  for (guint i = 0; i < 50; i++) {
+    const guint k = (guint)ceil((0.05 + 0.95 * i / 49) * 400.0 - 1e-9);
+    const Measured m = measure(scans, kth_largest(scans, k));
+    brier += i > 0 ? (m.brier + last.brier) / (2.0 * 49.0) : 0.0;
+    accuracy += i > 0 ? (m.accuracy + last.accuracy) / (2.0 * 49.0) : 0.0;
+    last = m;
+  }
+  g_test_message("Brier %g of %g, accuracy %g of %g", number_at(object_at(auc, "brier"), "point"),
+                 brier, number_at(object_at(auc, "accuracy"), "point"), accuracy);
+  demur_assert_close(number_at(object_at(auc, "brier"), "point"), brier, 0, step / 2 + 1e-9);
+  demur_assert_close(number_at(object_at(auc, "accuracy"), "point"), accuracy, 0, step / 2 + 1e-9);
+}
+
 /* Accepted by hand, binned by hand. */
 static void
 test_evaluate_agrees_with_scores_of_assess(void) {
@@ -765,6 +785,7 @@ test_evaluate_agrees_with_scores_of_assess(void) {
                                 "--resamples", "1", "--bootstrap", "20", NULL);
   JsonArray *methods = array_at(root_of(run), "methods");
   JsonArray *at = array_at(find_in(methods, "name", "selector:s"), "at");
+  check_counted_auc(scans, object_at(find_in(methods, "name", "selector:s"), "auc"));
   static const struct {
     double coverage;
     guint k;

@@ -733,11 +733,67 @@ test_losses_without_a_name_stay(void) {
   g_assert_cmpint(umount(place->out), ==, 0);
 }
 
+/* An image each of N_STUDIES studies 1.2.55.0 .. and one of 1.2.9. */
+static char **
+write_studies(const char *folder, guint n_studies) {
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  for (guint k = 0; k <= n_studies; k++) {
+    FixtureImage image = fixture_image((int)k + 1, 2.5);
+    g_autofree char *study = g_strdup_printf("1.2.55.%u", k),
+                    *name = g_strdup_printf("study%03u.dcm", k);
+    image.study_uid = k < n_studies ? study : "1.2.9";
+    fixture_save(&image, folder, name);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_strv_builder_add(builder, path);
+  }
+  return g_strv_builder_end(builder);
+}
+
+/* More studies lost objects than are told apart, on a disk that took no mark of it: what comes then
+ * may be a part. It waits for ever; or for so long, and is told as a part, which its mark says to whoever reads
+ * it. Where all are told apart it is whole. */
+static void
+test_behind_losses_that_are_not_told_apart_all_are_parts(void) {
+  enum { N_STUDIES = 60 };
+  static const struct {
+    guint max_lacking, give_up_seconds;
+    gboolean settled, broken;
+  } rows[] = {{3, 1, TRUE, TRUE}, {3, 0, FALSE, TRUE}, {0, 1, TRUE, FALSE}};
+  g_autoptr(FixturePlace) place = fixture_place_new(1);
+  g_auto(GStrv) paths = write_studies(place->folder, N_STUDIES);
+  g_mkdir(place->out, 0700);
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    if (mount("demur-test", place->out, "tmpfs", 0, "size=64m,nr_inodes=40") != 0) {
+      g_test_skip("a small file system can't be mounted here");
+      return;
+    }
+    FixtureServer *server = fixture_server_make(place->out, NULL, NULL);
+    server->receiver.max_lacking = rows[r].max_lacking;
+    server->receiver.give_up_seconds = rows[r].give_up_seconds;
+    fixture_server_start(server);
+    g_assert_cmpuint(send_as(server, "TESTER", paths, N_STUDIES), <, N_STUDIES - 10);
+    g_assert_cmpint(mount("demur-test", place->out, "tmpfs", MS_REMOUNT, "nr_inodes=10000"), ==, 0);
+    g_assert_cmpuint(send_as(server, "OTHER", paths + N_STUDIES, 1), ==, 1);
+    for (guint n = 1; rows[r].settled && n_settled(server, "/1.2.9") == 0; n++)
+      fixture_wait(server, server->settled, n);
+    for (guint tries = 0;
+         tries < 600 && demur_receiver_is_broken(place->out, "1.2.9") != rows[r].broken; tries++)
+      g_usleep(50000);
+    g_assert_true(demur_receiver_is_broken(place->out, "1.2.9") == rows[r].broken);
+    fixture_server_stop(server);
+    g_assert_cmpuint(n_settled(server, "/1.2.9"), ==, rows[r].settled ? 1 : 0);
+    fixture_server_free(server);
+    g_assert_cmpint(umount(place->out), ==, 0);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dicom/receiver/silent-peers-cost-only-themselves",
                   test_silent_peers_cost_only_themselves);
+  g_test_add_func("/dicom/receiver/behind-losses-that-are-not-told-apart-all-are-parts",
+                  test_behind_losses_that_are_not_told_apart_all_are_parts);
   g_test_add_func("/dicom/receiver/a-full-server-gives-turns", test_a_full_server_gives_turns);
   g_test_add_func("/dicom/receiver/acknowledged-studies-are-recalled",
                   test_acknowledged_studies_are_recalled);

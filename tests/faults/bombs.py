@@ -31,7 +31,7 @@ def imported(demur, folder, path):
         _, status, used = os.wait4(program.pid, 0)
         program.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
-        return program.returncode, said.read(200000), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        return program.returncode, said.read(1 << 24), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 CT = b"1.2.840.10008.5.1.4.1.1.2"
@@ -264,6 +264,19 @@ BOMBS = [many_entries, a_million_entries, alike_and_broken, many_images, one_of_
 
 GENUINE = [many_small_images]
 
+# What is refused, by which words.
+REFUSED = {
+    many_objects: "the archive has 60000 entries that are packed to less than",
+    many_series: "the archive has 9000 series of images that are packed to less than",
+    many_frames: "60000 frames in",
+    frames_with_room: "the archive has more images that are packed to less than",
+    files_of_frames: "2000 frames in",
+    a_deflated_image_of_frames: "60000 frames in",
+}
+
+# What is as large as may be, and what is genuine, is read: so many images of so many series.
+READ = {as_many_objects_as_may_be: (9000, 1), as_many_series_as_may_be: (3000, 3000), many_small_images: (N_GENUINE, N_GENUINE // 200)}
+
 
 def remove(folder):
     subprocess.run(["rm", "-rf", folder], check=False)  # any depth
@@ -285,8 +298,11 @@ def main():
             assert built.exitcode == 0, bomb.__name__
             status, said, seconds, peak = imported(demur, folder, place)
             ok = status in (0, 1) and (seconds < SECONDS and peak - usual < MIB or FULL)
-            if bomb in GENUINE:
-                ok &= sum(map(int, re.findall(r'"n_slices": (\d+)', said))) == N_GENUINE and '"skipped": []' in said
+            slices = [int(n) for n in re.findall(r'"n_slices": (\d+)', said)]
+            if bomb in REFUSED:
+                ok &= status == 1 and not slices and REFUSED[bomb] in said
+            if bomb in READ:
+                ok &= status == 0 and (sum(slices), len(slices)) == READ[bomb] and '"skipped": []' in said
             wrong += not ok
             print(f"{bomb.__name__}: exit {status}, {seconds:.2f} s, {peak - usual:.0f} MiB{'' if ok else ': WRONG ' + said[-300:]}", flush=True)
             remove(place)

@@ -414,11 +414,13 @@ test_few_hospitals(void) {
                  error = 3.0 * sqrt(0.95 * 0.05 / (double)n_told);
     g_test_message(
         "off by %g (calibration error %.4f): %.1f %% of intervals hold it, %zu above, %zu "
-        "below",
-        rows[r].off, right, 100.0 * held, n_above, n_below);
+        "below; the change of O:E (%.4f): %.1f %%",
+        rows[r].off, right, 100.0 * held, n_above, n_below, change,
+        100.0 * (double)n_changes / (double)n_told);
     g_assert_cmpuint(n_told, >, n_samples / 2);
     g_assert_cmpfloat(held, >=, 0.95 - error);
     g_assert_cmpfloat(held, <=, rows[r].most + error);
+    g_assert_cmpfloat((double)n_changes / (double)n_told, >=, 0.95 - error);
   }
 }
 
