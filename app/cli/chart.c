@@ -97,7 +97,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) selectors = NULL;
   g_autofree char *coverage_text = NULL, *attribute = NULL, *site = NULL;
   gboolean list = FALSE;
-  DemurEvaluateParams options = {0};
+  g_auto(DemurEvaluateParams) options = {0};
   const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
                                    "selector to draw; more are set beside the first", "S"},
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),

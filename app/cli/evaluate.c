@@ -1,6 +1,7 @@
 /* demur evaluate --selector S.. --cohort C: all measures, baselines and trials. */
 #include "app/cli/counted.h"
 #include "app/cli/evaluate-options.h"
+#include "app/cli/numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,25 +110,30 @@ print_calibration(const DemurEvaluation *e) {
   }
 }
 
-/* Of which scans what counts outcomes is, where it is not of the accepted at coverage 0.9. */
+/* Of which scans what counts outcomes is, where it is not of the accepted: at coverage 0.9, of which
+ * the tables are, and at each tuned threshold, which the JSON and the report have too. */
 static void
 print_counted(const DemurEvaluation *e) {
   gboolean any = FALSE;
-  for (size_t m = 0; m < e->n_methods; m++) {
-    const DemurOperatingPoint *at = e->methods[m].n_at > 0 ? &e->methods[m].at[0] : NULL;
-    if (at == NULL || at->n_counted == at->n_accepted)
-      continue;
-    if (!any)
-      g_print(
-          "What counts outcomes is told of sets of scans that differ by %d of each label or more\n",
-          DEMUR_SMALL_CELL);
-    any = TRUE;
-    g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated);
-    if (at->n_counted > 0)
-      g_print("  %-34s of %zu scans, of %zu accepted\n", name, at->n_counted, at->n_accepted);
-    else
-      g_print("  %-34s withheld: no such set is near\n", name);
-  }
+  for (size_t m = 0; m < e->n_methods; m++)
+    for (size_t a = 0; a < e->methods[m].n_at; a++) {
+      const DemurOperatingPoint *at = &e->methods[m].at[a];
+      if (at->n_counted == at->n_accepted || (a > 0 && !at->from_tune))
+        continue;
+      if (!any)
+        g_print("What counts outcomes is told of sets of scans that differ by %d of each label or "
+                "more\n",
+                DEMUR_SMALL_CELL);
+      any = TRUE;
+      g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated),
+                      *tuned = at->from_tune ? g_strdup_printf("tuned to %g, ", at->coverage)
+                                             : g_strdup("");
+      if (at->n_counted > 0)
+        g_print("  %-34s %sof %zu scans, of %zu accepted\n", name, tuned, at->n_counted,
+                at->n_accepted);
+      else
+        g_print("  %-34s %swithheld: no such set is near\n", name, tuned);
+    }
 }
 
 static void
@@ -194,8 +200,8 @@ print_hold_back(const DemurEvaluation *e) {
             hold_back->selector, hold_back->mean_width, hold_back->n_held, hold_back->n_sites,
             demur_cli_s(hold_back->n_sites), DEMUR_SMALL_CELL);
     g_print(
-        "  held back where the interval holds a decision threshold of %.4g%s, and others at that "
-        "coverage\n"
+        "  held back where the interval holds a decision threshold of %.4g%s, and others at the "
+        "nearest coverage that may be told\n"
         "  %-34s %8s %12s %12s\n",
         hold_back->decision, hold_back->tuned ? "" : " (--net-benefit-threshold)", "shown",
         "coverage", "net benefit", "selectivity");
@@ -357,12 +363,14 @@ share_text(double share, double low, double high) {
 
 static void
 print_share(const DemurReportYear *year, gboolean withheld) {
-  g_autofree char *observed = share_text(year->observed, year->low, year->high);
-  if (withheld)
+  if (withheld) {
     g_print("  %8s %9s %23s %6s", "withheld", "", "", "");
-  else
-    g_print("  %8zu %7.1f %% %23s %6.2f", year->n, 100 * year->mean_risk, observed,
-            year->observed / year->mean_risk);
+    return;
+  }
+  g_autofree char *expected = share_text(year->mean_risk, NAN, NAN),
+                  *observed = share_text(year->observed, year->low, year->high),
+                  *ratio = demur_cli_number(year->observed / year->mean_risk, 2, FALSE);
+  g_print("  %8zu %9s %23s %6s", year->n, expected, observed, ratio);
 }
 
 /* What is said of the family beside its horizons. */
@@ -429,7 +437,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
-  DemurEvaluateParams options = {0};
+  g_auto(DemurEvaluateParams) options = {0};
   gboolean audited = FALSE;
   const GOptionEntry entries[] = {
       {"audited", 0, 0, G_OPTION_ARG_NONE, &audited,

@@ -54,7 +54,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
   g_autofree char *coverage_text = NULL;
-  DemurEvaluateParams options = {.usual_groups = TRUE, .use = TRUE};
+  g_auto(DemurEvaluateParams) options = {.usual_groups = TRUE, .use = TRUE};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
        "selector, or family of horizons, to report on; more selectors are set beside the first",
@@ -73,6 +73,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   double coverage;
   if (!demur_task_summary_coverage(coverage_text, &coverage, error))
+    return FALSE;
+  if (!demur_task_evaluate_check(selectors, &options, error))
     return FALSE;
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
   DemurHorizons horizons;

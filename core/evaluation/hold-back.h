@@ -1,6 +1,7 @@
 /* Intervals of shown risks (selector/risk-interval.h) on hospitals whose outcomes are known: do
  * they hold, and what is gained by holding back the risks whose interval holds a decision
- * threshold, beside a selector's refusals and plain confidence at the same coverage. K = 2. */
+ * threshold, beside a selector's refusals and plain confidence at the nearest coverage that may be
+ * told. K = 2. */
 #pragma once
 
 #include "evaluation/evaluate.h"

@@ -285,6 +285,16 @@ percent_interval(double low, double high) {
   return g_strdup_printf(" (95\u00a0%% interval %s to %s)", a, b);
 }
 
+/* " (at a coverage of 75.0 %)" where what counts outcomes is of another set than those accepted;
+ * owned. */
+static char *
+counted_where(const DemurOperatingPoint *at) {
+  if (!demur_operating_counts_others(at))
+    return g_strdup("");
+  g_autofree char *counted = demur_text_percent(demur_operating_counted(at), 1);
+  return g_strdup_printf(" (at a coverage of %s)", counted);
+}
+
 static void
 append_refusals(const DemurReportFinding *f, GString *text) {
   if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
@@ -310,10 +320,7 @@ append_refusals(const DemurReportFinding *f, GString *text) {
                            only ? yes : no);
     return;
   }
-  g_autofree char *counted = demur_text_percent(demur_operating_counted(f->subject_at), 1),
-                  *where = demur_operating_counts_others(f->subject_at)
-                               ? g_strdup_printf(" (at a coverage of %s)", counted)
-                               : g_strdup("");
+  g_autofree char *where = counted_where(f->subject_at);
   g_string_append_printf(text,
                          " It refused %s of the scans labelled “%s”%s and %s of those "
                          "labelled “%s”%s.",
@@ -522,11 +529,12 @@ add_refusals(const DemurReportFinding *f, Cares *cares) {
     if (!demur_rejection_is_much(r, counted))
       continue;
     g_autofree char *label = demur_finding_label(f->input, l),
-                    *rate = r->withheld ? g_strdup("many more") : demur_text_percent(r->rate, 1);
+                    *rate = r->withheld ? g_strdup("many more") : demur_text_percent(r->rate, 1),
+                    *where = counted_where(at);
     add_care(cares, CARE_REFUSALS,
-             g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s: "
+             g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s%s: "
                              "the errors are measured without them.",
-                             label, rate, all));
+                             label, rate, all, where));
   }
 }
 

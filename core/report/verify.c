@@ -10,8 +10,7 @@
 
 #define RELATIVE 1e-9
 #define ABSOLUTE 1e-12 /* differences that cancel to nothing */
-#define MOST_YEARS 100
-#define SHOWN 120 /* characters of a value in a difference */
+#define SHOWN 120      /* characters of a value in a difference */
 
 void
 demur_report_recipe_free(DemurReportRecipe *recipe) {
@@ -123,13 +122,14 @@ read_family(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
         JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64
             ? json_node_get_int(node)
             : 0;
-    ok = year >= 1 && year <= MOST_YEARS && (i == 0 || year > recipe->years[i - 1]);
+    ok = year >= 1 && year <= DEMUR_PATIENT_YEARS && (i == 0 || year > recipe->years[i - 1]);
     recipe->years[i] = ok ? (int)year : 0;
   }
   if (!ok)
     demur_error_set(error, DEMUR_ERROR_INPUT,
-                    "member \"years\": expected a whole number of years for each selector, "
-                    "ascending");
+                    "member \"years\": expected a whole number of years from 1 to %d for each "
+                    "selector, ascending",
+                    DEMUR_PATIENT_YEARS);
   return ok;
 }
 
@@ -157,6 +157,16 @@ read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
                                                  : read_evaluation(request, recipe, error);
 }
 
+/* "\"a\", \"b\"": of every kind of report; owned. */
+static char *
+known_formats(void) {
+  GString *text = g_string_new(NULL);
+  for (DemurReportKind kind = 0; kind < DEMUR_N_REPORT_KINDS; kind++)
+    g_string_append_printf(text, "%s\"%s\"", kind > 0 ? ", " : "",
+                           demur_report_kind_row(kind)->format);
+  return g_string_free(text, FALSE);
+}
+
 DemurReportRecipe *
 demur_report_recipe_read(JsonObject *document, GError **error) {
   const char *format = NULL;
@@ -166,11 +176,10 @@ demur_report_recipe_read(JsonObject *document, GError **error) {
   while (kind < DEMUR_N_REPORT_KINDS && g_strcmp0(format, demur_report_kind_row(kind)->format) != 0)
     kind++;
   if (kind == DEMUR_N_REPORT_KINDS) {
-    demur_error_set(
-        error, DEMUR_ERROR_INPUT,
-        "the document is no report of this program: its \"format\" is neither \"%s\" nor "
-        "\"%s\"",
-        DEMUR_REPORT_FORMAT, DEMUR_PATIENT_FORMAT);
+    g_autofree char *formats = known_formats();
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the document is no report of this program: its \"format\" is none of %s",
+                    formats);
     return NULL;
   }
   JsonObject *request;

@@ -24,6 +24,7 @@ typedef struct {
 
 /* Frees the texts, and leaves none. */
 void demur_evaluate_params_clear(DemurEvaluateParams *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurEvaluateParams, demur_evaluate_params_clear)
 
 /* Everything that was loaded, and the result. */
 typedef struct {

@@ -167,6 +167,11 @@ remake_family(DemurTask *task, const Check *check, Remade *remade, GError **erro
     JsonObject *document;
     if (!demur_json_read_element(written, h, "horizons", &document, error))
       return FALSE;
+    if (recipe->years[h] < 1 || recipe->years[h] > DEMUR_N_YEARS) {
+      demur_error_set(error, DEMUR_ERROR_INPUT, "it holds a horizon of %d years, not 1 to %d",
+                      recipe->years[h], DEMUR_N_YEARS);
+      return FALSE;
+    }
     pins[h] = (DemurReportPin){document, check->pin.since};
     horizons.years[h] = recipe->years[h];
   }

@@ -535,6 +535,21 @@ import_drawn(const Sandbox *sandbox) {
       run_json(sandbox, 0, "cohort", "import", "c", path, "--horizon", "6", "--model", "m", NULL);
 }
 
+/* The text says of which scans a tuned threshold's counting numbers are, as the JSON has them. */
+static void
+check_counted_text(const Sandbox *sandbox, JsonObject *three) {
+  g_autoptr(Run) text = run_line(sandbox, "evaluate --selector f-3y --cohort c --bootstrap 20");
+  JsonArray *at = array_at(json_array_get_object_element(array_at(three, "methods"), 0), "at");
+  JsonObject *tuned = json_array_get_object_element(at, json_array_get_length(at) - 1);
+  g_assert_cmpstr(string_at(tuned, "threshold_from"), ==, "tune");
+  const double n_counted = number_at(tuned, "n_counted"), n = number_at(tuned, "n_accepted");
+  g_autofree char *of = g_strdup_printf("tuned to 0.9, of %g scans, of %g accepted", n_counted, n);
+  g_assert_cmpfloat(n_counted, !=, n);
+  assert_says(text->out, isnan(n_counted) ? "tuned to 0.9, withheld: no such set is near" : of);
+  assert_says(text->out, "others at the nearest coverage that may be told");
+  g_assert_null(strstr(text->out, "nan"));
+}
+
 /* Each horizon as by itself; together what `assess` shows, which judges by another way. */
 static void
 a_family_is_one_document(void) {
@@ -550,6 +565,7 @@ a_family_is_one_document(void) {
                                   "--bootstrap", "20", NULL);
   JsonObject *three = json_array_get_object_element(array_at(root_of(run), "horizons"), 0);
   g_assert_cmpstr(string_at(three, "selector"), ==, "f-3y");
+  check_counted_text(sandbox, three);
   json_object_remove_member(three, "years");
   json_object_remove_member(three, "selector");
   g_autoptr(JsonNode) ours = json_node_alloc();

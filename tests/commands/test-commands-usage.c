@@ -107,6 +107,8 @@ static const struct {
     {"evaluate --selector s --cohort c --resample-unit planet", "planet"},
     {"report", "FILE.pdf"},
     {"report a.pdf", "--selector"},
+    {"report a.pdf --selector s --cohort c --resamples 0", "--resamples"},
+    {"report a.pdf --selector s --cohort c --resample-unit planet", "planet"},
     {"report a.pdf --selector s --cohort c --coverage nan", "--coverage"},
     {"report a.pdf --selector s --cohort c --coverage 0", "--coverage"},
     {"report a.pdf --selector s --cohort c --paper a3", "a3"},

@@ -218,10 +218,28 @@ test_cares(void) {
   g_assert_true(cares_about(&fixture->input, "Selector other: 1 of its 5 networks"));
 }
 
+/* The shares are of another set than the scans accepted: the sentence says of which. */
+static void
+test_cares_of_another_set(void) {
+  FixtureKind kind = {.n_classes = 2, .n_sites = 34};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  DemurMethodResult *m = &fixture->evaluation.methods[0];
+  DemurOperatingPoint *at = &m->at[m->n_at - 1];
+  at->realised = 0.8;
+  at->n_accepted = at->n_counted = 800;
+  at->rejected_by_label[1].n_rejected = 100;
+  at->rejected_by_label[1].rate = 0.9;
+  g_assert_true(cares_about(&fixture->input, "of all scans 20.0\u00a0%: the errors"));
+  at->n_counted = 750;
+  g_assert_true(cares_about(&fixture->input, "of all scans 25.0\u00a0% (at a coverage of "
+                                             "75.0\u00a0%): the errors"));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/report/finding/plain-confidence", test_plain_confidence);
+  g_test_add_func("/report/finding/cares-of-another-set", test_cares_of_another_set);
   g_test_add_func("/report/finding/three-comparisons-make-one-verdict", test_rule);
   g_test_add_func("/report/finding/headline-says-better-only-where-shown", test_headline);
   g_test_add_func("/report/finding/patients-resampled-speaks-of-these-patients", test_scope);
