@@ -54,6 +54,31 @@ demur_horizon_family_name(const char *selector, double years) {
                                                             : NULL;
 }
 
+/* The selectors NAME-Ny that are of a family: [year], borrowed of records, NULL: none. FALSE where a
+ * selector has the name itself. */
+static gboolean
+find_members(const GPtrArray *records, const char *name,
+             const DemurSelectorRecord *members[DEMUR_N_YEARS + 1]) {
+  for (int year = 0; year <= DEMUR_N_YEARS; year++) {
+    g_autofree char *member = demur_horizon_selector(name, year);
+    members[year] = NULL;
+    for (guint r = 0; r < records->len; r++) {
+      const DemurSelectorRecord *record = records->pdata[r];
+      if (strcmp(record->name, name) == 0)
+        return FALSE;
+      if (year > 0 && record->family != NULL && strcmp(record->name, member) == 0)
+        members[year] = record;
+    }
+  }
+  return TRUE;
+}
+
+/* Whether the two hold risks back together (tasks/horizon-family.h). */
+static gboolean
+are_together(const DemurSelectorRecord *a, const DemurSelectorRecord *b) {
+  return g_strcmp0(a->family, b->family) == 0 && g_strcmp0(a->model, b->model) == 0;
+}
+
 gboolean
 demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
                          GError **error) {
@@ -62,18 +87,51 @@ demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horiz
   g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
   if (records == NULL)
     return FALSE;
-  DemurHorizons found = {0};
-  for (int year = 1; year <= DEMUR_N_YEARS; year++) {
-    g_autofree char *member = demur_horizon_selector(name, year);
-    for (guint r = 0; r < records->len; r++) {
-      const DemurSelectorRecord *record = records->pdata[r];
-      if (strcmp(record->name, name) == 0)
-        return TRUE;
-      if (strcmp(record->name, member) == 0 && record->family != NULL)
-        found.years[found.n++] = year;
+  const DemurSelectorRecord *members[DEMUR_N_YEARS + 1], *first = NULL, *own = NULL;
+  if (!find_members(records, name, members))
+    return TRUE;
+  for (int year = DEMUR_N_YEARS; year >= 1; year--)
+    if (members[year] != NULL) {
+      first = members[year];
+      own = strcmp(first->family, name) == 0 ? first : own;
     }
+  for (int year = 1; year <= DEMUR_N_YEARS; year++)
+    if (members[year] != NULL && are_together(members[year], own != NULL ? own : first))
+      horizons->years[horizons->n++] = year;
+  return TRUE;
+}
+
+gboolean
+demur_horizons_check_others(DemurTask *task, const char *name, const DemurHorizons *kept,
+                            const char *family, const char *model, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  if (records == NULL)
+    return FALSE;
+  const DemurSelectorRecord *members[DEMUR_N_YEARS + 1];
+  if (family == NULL || !find_members(records, name, members))
+    return TRUE;
+  for (size_t h = 0; h < kept->n; h++)
+    members[kept->years[h]] = NULL;
+  for (int year = 1; year <= DEMUR_N_YEARS; year++) {
+    const DemurSelectorRecord *other = members[year];
+    if (other == NULL)
+      continue;
+    if (strcmp(other->family, family) != 0)
+      demur_error_set(
+          error, DEMUR_ERROR_EXISTS,
+          "selector %s was trained as family %s, this one as %s: under the name %s they "
+          "would be taken for one family; choose another name",
+          other->name, other->family, family, name);
+    else if (model != NULL && g_strcmp0(other->model, model) != 0)
+      demur_error_set(error, DEMUR_ERROR_EXISTS,
+                      "selector %s reads the scores of model %s, this one those of %s: under the "
+                      "name %s they would be taken for one family; choose another name",
+                      other->name, other->model, model, name);
+    else
+      continue;
+    return FALSE;
   }
-  *horizons = found;
   return TRUE;
 }
 
@@ -135,7 +193,9 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
   const DemurProgress whole = task->progress;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   gboolean ok = workspace != NULL &&
-                (!several || demur_horizons_check_name(task, params->selector, TRUE, error));
+                (!several || (demur_horizons_check_name(task, params->selector, TRUE, error) &&
+                              demur_horizons_check_others(task, params->selector, horizons,
+                                                          params->selector, NULL, error)));
   for (size_t h = 0; ok && h < horizons->n; h++) {
     g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
     ok = demur_selectors_check_free(workspace, name, params->replace, error);

@@ -27,9 +27,10 @@ char *demur_horizon_selector(const char *name, int years);
 /* "NAME" of the selector "NAME-3y" of that horizon (owned); NULL: it is not called so. */
 char *demur_horizon_family_name(const char *selector, double years);
 
-/* The horizons of the family of that name: of the selectors NAME-Ny that are of one, whether trained
- * under the name or read from a file under it. n = 0 where there is none in the workspace, or where a
- * selector has the name itself. */
+/* The horizons of the family of that name: of the selectors NAME-Ny that hold risks back together,
+ * whether trained under the name or read from a file under it. Where they are of several families or
+ * models (a workspace of before this was refused): those of the family NAME, else of the shortest
+ * horizon's. n = 0 where there is none in the workspace, or where a selector has the name itself. */
 gboolean demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizons *horizons,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -37,6 +38,13 @@ gboolean demur_horizons_of_family(DemurTask *task, const char *name, DemurHorizo
  * DEMUR_ERROR_EXISTS where a family (a selector) has it, whatever may be replaced. */
 gboolean demur_horizons_check_name(DemurTask *task, const char *name, gboolean family,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether selectors of that family and model (NULL: not known yet) can be kept as NAME-Ny of these
+ * horizons: DEMUR_ERROR_EXISTS where a selector NAME-Ny of another horizon is of another family or
+ * model, with which they would be taken for one. family NULL: of none, and taken for none. */
+gboolean demur_horizons_check_others(DemurTask *task, const char *name, const DemurHorizons *kept,
+                                     const char *family, const char *model,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The selectors that a name stands for: those of the horizons, or, of none, itself (owned). */
 char **demur_horizon_selectors(const char *name, const DemurHorizons *horizons);

@@ -190,6 +190,21 @@ horizons_of(const DemurSelectorBundle *bundle) {
   return horizons;
 }
 
+/* Whether one selector of a family, of no file of it, can stand beside those whose name it would
+ * share: "NAME-3y" beside NAME-1y. */
+static gboolean
+check_beside(DemurTask *task, const char *name, const DemurSelector *selector, GError **error) {
+  for (int year = 1; year <= DEMUR_N_YEARS; year++) {
+    g_autofree char *family = demur_horizon_family_name(name, year);
+    const DemurHorizons kept = {.n = 1, .years = {year}};
+    if (family != NULL)
+      return demur_horizons_check_others(task, family, &kept,
+                                         demur_selector_settings(selector)->family,
+                                         demur_selector_model(selector), error);
+  }
+  return TRUE;
+}
+
 /* Whether what the file holds can be called by the name beside what is there. */
 static gboolean
 check_name_free(DemurTask *task, const char *name, const DemurSelectorBundle *bundle,
@@ -199,8 +214,10 @@ check_name_free(DemurTask *task, const char *name, const DemurSelectorBundle *bu
   if (!demur_horizons_check_name(task, name, file.n > 0, error))
     return FALSE;
   if (file.n == 0)
-    return TRUE;
-  if (!demur_horizons_of_family(task, name, &there, error))
+    return check_beside(task, name, bundle->members[0], error);
+  if (!demur_horizons_check_others(task, name, &file, bundle->family,
+                                   demur_selector_model(bundle->members[0]), error) ||
+      !demur_horizons_of_family(task, name, &there, error))
     return FALSE;
   for (size_t h = 0; h < there.n; h++)
     if (!has_year(&file, there.years[h])) {

@@ -619,6 +619,50 @@ a_family_is_one_document(void) {
     assert_line(sandbox, refused[i].line, 2, refused[i].says);
 }
 
+/* What is called a family is one: `assess` holds back together by the family that was trained. */
+static void
+a_family_is_of_one_training(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  import_drawn(sandbox);
+  for (int i = 0; i < 2; i++) {
+    g_autoptr(Run) family = train_small(sandbox, i == 0 ? "f" : "g", "c", "--features",
+                                        "confidence", "--horizons", "3,6", NULL);
+    assert_status(family, 0);
+  }
+  g_autofree char *ours = sandbox_path(sandbox, "f3.json"),
+                  *theirs = sandbox_path(sandbox, "g3.json"),
+                  *whole = sandbox_path(sandbox, "g.json");
+  const struct {
+    const char *words[5];
+    int status;
+    const char *says;
+  } steps[] = {
+      {{"export", "f-3y", ours}, 0, ""},
+      {{"export", "g-3y", theirs}, 0, ""},
+      {{"export", "g", whole}, 0, ""},
+      {{"import", "f-3y", theirs, "--replace"}, 1, "selector f-6y was trained as family f"},
+      {{"remove", "f-3y"}, 0, ""},
+      {{"import", "f-3y", theirs}, 1, "selector f-6y was trained as family f, this one as g"},
+      {{"show", "f"}, 0, "risks within 6 years"},
+      {{"import", "f-3y", ours}, 0, ""},
+      {{"show", "f"}, 0, "risks within 3, 6 years"},
+      {{"import", "h", whole}, 0, ""}, /* a whole family under another name */
+      {{"show", "h"}, 0, "risks within 3, 6 years"},
+      {{"import", "h-3y", ours, "--replace"}, 1, "selector h-6y was trained as family g"},
+      {{"import", "h-3y", theirs, "--replace"}, 0, ""},
+      {{"import", "i-3y", ours}, 0, ""}, /* nothing beside it */
+      {{"import", "i-6y", theirs}, 1, "selector i-3y was trained as family f"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+    const char *words[7] = {"selector"};
+    memcpy(words + 1, steps[i].words, sizeof steps[i].words);
+    g_autoptr(Run) run = run_words(sandbox, words);
+    assert_status(run, steps[i].status);
+    assert_says(steps[i].status == 0 ? run->out : run->err, steps[i].says);
+  }
+  assert_line(sandbox, "train h --cohort c --horizons 1,2", 1, "h-3y was trained as family g");
+}
+
 static void
 what_has_no_horizons_is_refused(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -654,6 +698,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/horizons/coverage", a_coverage_is_of_all_horizons);
   g_test_add_func("/commands/horizons/file", a_family_is_one_file);
   g_test_add_func("/commands/horizons/document", a_family_is_one_document);
+  g_test_add_func("/commands/horizons/one-training", a_family_is_of_one_training);
   g_test_add_func("/commands/horizons/refused", what_has_no_horizons_is_refused);
   return g_test_run();
 }
