@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tasks/assess.h"
 #include "tasks/intake.h"
+#include "tasks/selection.h"
 #include "base/file-input.h"
 #include "base/number.h"
 #include "dicom/network.h"
@@ -606,6 +607,11 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
   if (rules == NULL ||
       (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL) ||
       demur_task_workspace(&context->task, error) == NULL)
+    return FALSE;
+  /* Else only the first study would tell. */
+  g_autoptr(DemurSelector) assessing =
+      selector != NULL ? demur_task_load_selector(&context->task, selector, NULL, error) : NULL;
+  if (selector != NULL && assessing == NULL)
     return FALSE;
   g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
   Receiving receiving = {.context = context,

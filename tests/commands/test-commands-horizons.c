@@ -70,6 +70,7 @@ one_selector_is_named_where_one_is_taken(void) {
       {"audit", "plan", "f", "--cohort", "six", "--scans", "50"},
       {"accept", "plan", "f", "--cohort", "six", "--site", "1"},
       {"chart", "reliability", "--selector", "f", "--cohort", "six", "c.svg"},
+      {"dicom", "receive", "received", "--selector", "f"}, /* before it listens */
   };
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
     const char *const *words = rows[i];
