@@ -22,6 +22,11 @@ demur_family_withholds(const DemurFamilyReport *family, const DemurFamilyYear *y
                : demur_withheld_year(&year->all);
 }
 
+gboolean
+demur_family_is_few(const DemurReportYear *year) {
+  return demur_withheld_year(year);
+}
+
 static void
 write_share(DemurJson *json, const char *key, const DemurReportYear *year, gboolean withheld) {
   const double interval[2] = {withheld ? NAN : year->low, withheld ? NAN : year->high},

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 #define DEMUR_FAMILY_REPORT_FORMAT "demur-report-family-1" /* of the JSON */
 
 /* By one year: all scans of the split, and those that the family shows. Withheld in print and JSON
- * where few events, or few of what is held back, would be told. */
+ * where few with the outcome or without it, of them or of what is held back, would be told. */
 typedef struct {
   int year;
   DemurReportYear all, shown;
@@ -41,6 +41,9 @@ double demur_family_simultaneous_level(size_t n);
 /* Whether nothing is told of the year, of all scans or of those that are shown. */
 gboolean demur_family_withholds(const DemurFamilyReport *family, const DemurFamilyYear *year,
                                 gboolean shown);
+
+/* Fewer than DEMUR_SMALL_CELL scans, or of them with the outcome by then, or without it. */
+gboolean demur_family_is_few(const DemurReportYear *year);
 
 /* The members "multiplicity" and "over_the_years" into an open object: what `evaluate` and the report
  * both say of a family beside its horizons. */

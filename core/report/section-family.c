@@ -182,7 +182,9 @@ add_years(DemurPages *p, const DemurFamilyReport *family) {
       {"Expected", TRUE, 0, FALSE}, {"Observed", TRUE, 0, FALSE},  {"O:E", TRUE, 0, FALSE}};
   demur_rows_table(p, &rows, family->shown_known ? 9 : 5, columns);
   g_autofree char *withheld = g_strdup_printf(
-      " Withheld: fewer than %d events, or such a number would follow from it.", DEMUR_SMALL_CELL);
+      " Withheld: fewer than %d with the outcome or without it, or such a number would follow from "
+      "it.",
+      DEMUR_SMALL_CELL);
   demur_section_text(p, DEMUR_TEXT_NOTE,
                      "Expected: mean risk within so many years. Observed: %s, so that scans that "
                      "were not followed so long count for as long as they were; upright lines and "

@@ -92,8 +92,8 @@ demur_withheld_prevalence(const DemurReportSplit *split) {
 
 gboolean
 demur_withheld_year(const DemurReportYear *year) {
-  return year->n < DEMUR_SMALL_CELL ||
-         (isfinite(year->observed) && round(year->observed * (double)year->n) < DEMUR_SMALL_CELL);
+  const double n = (double)year->n, events = round(year->observed * n);
+  return n < DEMUR_SMALL_CELL || (isfinite(events) && fmin(events, n - events) < DEMUR_SMALL_CELL);
 }
 
 gboolean
@@ -104,5 +104,6 @@ demur_withheld_shown_year(const DemurReportYear *all, const DemurReportYear *sho
     return FALSE;
   const double held_back = (double)all->n - (double)shown->n,
                events = all->observed * (double)all->n - shown->observed * (double)shown->n;
-  return held_back < DEMUR_SMALL_CELL || (isfinite(events) && round(events) < DEMUR_SMALL_CELL);
+  return held_back < DEMUR_SMALL_CELL ||
+         (isfinite(events) && fmin(round(events), held_back - round(events)) < DEMUR_SMALL_CELL);
 }

@@ -32,7 +32,7 @@ gboolean *demur_withheld_characteristics(const DemurReportCharacteristic *rows, 
 /* Fewer than DEMUR_SMALL_CELL of either label. */
 gboolean demur_withheld_prevalence(const DemurReportSplit *split);
 
-/* Fewer than DEMUR_SMALL_CELL scans, or events among them. */
+/* Fewer than DEMUR_SMALL_CELL scans, or with the outcome among them, or without it. */
 gboolean demur_withheld_year(const DemurReportYear *year);
 
 /* The same of those that are shown, or of what is held back of all: it follows from both. */

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "report/finding.h"
+#include "tasks/family-tells.h"
 
 void
 demur_family_study_clear(DemurFamilyStudy *study) {
@@ -106,47 +107,6 @@ score_rows(DemurTask *task, const DemurEvaluating *e, const guint32 *rows, size_
   return meta != NULL;
 }
 
-/* Of the rows whose bit is set: n, and how many had the outcome by the year, estimated. */
-static gboolean
-is_few(const DemurCohort *cohort, const guint32 *rows, const guint8 *set, size_t n, int year) {
-  DemurReportYear years[DEMUR_N_YEARS];
-  const char *estimator;
-  g_autofree guint32 *kept = g_new(guint32, MAX(n, 1));
-  size_t n_kept = 0;
-  for (size_t i = 0; i < n; i++)
-    if (set[i])
-      kept[n_kept++] = rows[i];
-  if (n_kept == 0) /* the two are the same */
-    return FALSE;
-  if (demur_report_years(cohort, kept, n_kept, years, &estimator) == 0)
-    return n_kept < DEMUR_SMALL_CELL;
-  const DemurReportYear *of = &years[year - 1];
-  return of->n < DEMUR_SMALL_CELL ||
-         (isfinite(of->observed) && round(of->observed * (double)of->n) < DEMUR_SMALL_CELL);
-}
-
-/* Whether what is shown, beside what the horizon tells of the scans that it accepts at each of its
- * thresholds, tells of few: one of the two holds the other, and few are between them. */
-static gboolean
-tells_of_few(const DemurCohort *cohort, const DemurReportInput *input, const double *scores,
-             const guint32 *rows, const guint8 *shown, size_t n, int year) {
-  const DemurReportFinding finding = demur_finding(input);
-  g_autofree guint8 *between = g_new(guint8, MAX(n, 1));
-  gboolean few = FALSE;
-  for (size_t a = 0; !few && a < finding.subject->n_at; a++) {
-    size_t n_accepted_alone = 0, n_shown_alone = 0;
-    for (size_t i = 0; i < n; i++) {
-      const gboolean accepted = scores[i] >= finding.subject->at[a].threshold;
-      between[i] = accepted != (shown[i] != 0);
-      n_accepted_alone += accepted && !shown[i] ? 1 : 0;
-      n_shown_alone += !accepted && shown[i] ? 1 : 0;
-    }
-    if (n_accepted_alone == 0 || n_shown_alone == 0)
-      few = is_few(cohort, rows, between, n, year);
-  }
-  return few;
-}
-
 /* What the family shows: by year, of all and of that. */
 static gboolean
 find_together(DemurTask *task, DemurFamilyStudy *study, GError **error) {
@@ -183,8 +143,8 @@ find_together(DemurTask *task, DemurFamilyStudy *study, GError **error) {
     study->by_year[report->n_by_year++] = (DemurFamilyYear){(int)y + 1, all[y], of_shown[y], FALSE};
   for (size_t h = 0; h <= last && report->n_by_year > 0; h++) {
     const int year = study->horizons.years[h];
-    study->by_year[year - 1].shown_tells =
-        tells_of_few(cohort, study->inputs[h], scores + h * n, rows, shown, n, year);
+    study->by_year[year - 1].shown_tells = demur_family_tells_of_few(
+        cohort, demur_finding(study->inputs[h]).subject, scores + h * n, rows, shown, n, year);
   }
   report->by_year = study->by_year;
   return TRUE;
