@@ -23,6 +23,8 @@ struct _DemurChartCard {
   GtkBox *rest; /* where the table goes */
   const DemurChartInterface *interface;
   gconstpointer data;
+  DemurChartWrittenFunc written; /* NULL: what is shown is written */
+  gpointer owner;                /* of it, and of the card */
   guint idle;
   cairo_surface_t *still; /* what draw_still drew, for this palette and size */
   const DemurPalette *still_palette;
@@ -197,6 +199,30 @@ demur_chart_card_show_table(DemurChartCard *card, gboolean table) {
     fill_table(card);
 }
 
+void
+demur_chart_card_set_written(DemurChartCard *card, DemurChartWrittenFunc func, gpointer owner) {
+  card->written = func;
+  card->owner = owner;
+}
+
+/* What is written now. */
+static gboolean
+find_written(DemurChartCard *card, DemurChartWritten *written, GError **error) {
+  if (card->data != NULL && card->written != NULL)
+    return card->written(card, card->owner, written, error);
+  written->data = card->data;
+  written->heading = g_strdup(gtk_label_get_label(card->title));
+  written->caption = g_strdup(card->caption);
+  return TRUE;
+}
+
+static void
+written_clear(DemurChartWritten *written) {
+  g_free(written->heading);
+  g_free(written->caption);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurChartWritten, written_clear)
+
 gboolean
 demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) {
   if (card->data == NULL) {
@@ -208,16 +234,18 @@ demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) 
                     _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
     return FALSE;
   }
-  const char *title = gtk_label_get_label(card->title);
+  g_auto(DemurChartWritten) written = {0};
+  if (!find_written(card, &written, error))
+    return FALSE;
   const DemurChartPicture picture = {.interface = card->interface,
-                                     .data = card->data,
-                                     .name = title,
-                                     .heading = title,
-                                     .caption = card->caption};
+                                     .data = written.data,
+                                     .name = written.heading,
+                                     .heading = written.heading,
+                                     .caption = written.caption};
   demur_chart_words_use(translate);
-  const gboolean written = demur_chart_export(&picture, path, error);
+  const gboolean done = demur_chart_export(&picture, path, error);
   demur_chart_words_use(NULL);
-  return written;
+  return done;
 }
 
 static void
@@ -235,9 +263,19 @@ static void
 on_export(GtkWidget *widget, const char *action, GVariant *value) {
   DemurChartCard *card = DEMUR_CHART_CARD(widget);
   GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(card));
+  g_autoptr(GError) error = NULL;
+  g_auto(DemurChartWritten) written = {0};
+  if (!find_written(card, &written, &error)) {
+    g_autofree char *why = demur_words_error(error);
+    gtk_widget_activate_action(widget, "win.notice", "s", why);
+    return;
+  }
   g_autofree char *name =
       g_strdup_printf("%s.%s", card->file_name, g_variant_get_string(value, NULL));
-  demur_files_choose(GTK_WINDOW(root), DEMUR_CHOOSE_SAVE, _("Export the chart"), name, on_chosen,
+  g_autofree char *title = card->written != NULL
+                               ? g_strdup_printf(_("Export the chart: %s"), written.heading)
+                               : g_strdup(_("Export the chart"));
+  demur_files_choose(GTK_WINDOW(root), DEMUR_CHOOSE_SAVE, title, name, on_chosen,
                      g_object_ref(card));
 }
 

@@ -26,10 +26,23 @@ void demur_chart_card_update(DemurChartCard *card, const DemurChartInterface *in
                              gconstpointer data, const char *caption);
 /* What is still has changed too. */
 void demur_chart_card_changed(DemurChartCard *card);
+
+/* What is written to a file in place of what is shown. */
+typedef struct {
+  gconstpointer data; /* borrowed until the owner is asked again */
+  char *heading, *caption;
+} DemurChartWritten;
+
+/* Fills written, whose words are the card's then; FALSE: nothing may be written, and why. */
+typedef gboolean (*DemurChartWrittenFunc)(DemurChartCard *card, gpointer owner,
+                                          DemurChartWritten *written, GError **error);
+/* Asked at each export, and before its file is chosen; without it what is shown is written. */
+void demur_chart_card_set_written(DemurChartCard *card, DemurChartWrittenFunc func, gpointer owner);
+
 void demur_chart_card_show_table(DemurChartCard *card, gboolean table);
 
 /* By the ending of path: .svg, .png, .pdf, .csv; DEMUR_ERROR_USAGE for another, DEMUR_ERROR_STATE where
- * no chart is shown. */
+ * no chart is shown or it may not be written. */
 gboolean demur_chart_card_export(DemurChartCard *card, const char *path,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

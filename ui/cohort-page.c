@@ -8,15 +8,13 @@
 #include "report/finding.h"
 #include "report/forest.h"
 #include "report/format.h"
-#include "report/rejection-by-label.h"
-#include "report/reliability.h"
 #include "selector/coverage.h"
 #include "tasks/tune.h"
 #include "ui/chart-card.h"
+#include "ui/counting-charts.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/job.h"
-#include "ui/operating-point.h"
 #include "ui/question-window.h"
 #include "ui/shown.h"
 #include "ui/who-table.h"
@@ -34,11 +32,7 @@ typedef struct {
   DemurCoverageSeries curve_series[N_SERIES];
   DemurCoverageCurve curve;
   char *labels[DEMUR_OPERATING_MAX_LABELS];
-  DemurRejectionSeries rejection_series[2];
-  DemurRejectionChart rejection;
-  DemurReliability reliability;
-  DemurShownCalibration calibration;
-  char *corner[4]; /* of the reliability, NULL-terminated */
+  DemurCountingCharts counting;
   DemurHistogramPanel panels[2];
   DemurConfidenceHistogram histogram;
 } Live;
@@ -47,16 +41,19 @@ typedef struct {
 static const struct {
   const char *title, *file_name;
   const DemurChartInterface *interface;
-  size_t data; /* its offset in Live */
+  size_t data;    /* its offset in Live */
+  size_t written; /* in DemurWrittenCharts, of one that counts outcomes; 0: as it is shown */
 } cards[] = {
     {N_("Selective calibration error"), "coverage-curve", &demur_coverage_curve_chart,
-     G_STRUCT_OFFSET(Live, curve)},
+     G_STRUCT_OFFSET(Live, curve), 0},
     {N_("Rejection by label: share of each label that is refused"), "rejection-by-label",
-     &demur_rejection_chart, G_STRUCT_OFFSET(Live, rejection)},
+     &demur_rejection_chart, G_STRUCT_OFFSET(Live, counting.rejection),
+     G_STRUCT_OFFSET(DemurWrittenCharts, charts.rejection)},
     {N_("Reliability of the accepted"), "reliability", &demur_reliability_chart,
-     G_STRUCT_OFFSET(Live, reliability)},
+     G_STRUCT_OFFSET(Live, counting.reliability),
+     G_STRUCT_OFFSET(DemurWrittenCharts, charts.reliability)},
     {N_("What is shown: risks of the accepted"), "confidence-histogram",
-     &demur_confidence_histogram_chart, G_STRUCT_OFFSET(Live, histogram)},
+     &demur_confidence_histogram_chart, G_STRUCT_OFFSET(Live, histogram), 0},
 };
 #define N_CHARTS G_N_ELEMENTS(cards)
 
@@ -73,7 +70,8 @@ struct _DemurCohortPage {
   DemurCoverageStudy *study;
   DemurOperatingScratch *scratch;
   Live live;
-  int measure; /* DemurMeasure of the curve */
+  DemurWrittenCharts *written; /* what was last written to a file, which the exporter reads */
+  int measure;                 /* DemurMeasure of the curve */
   gboolean tables, updating;
   GtkStack *stack;
   GtkLabel *placeholder;
@@ -95,15 +93,6 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(DemurCohortPage, demur_cohort_page, GTK_TYPE_BOX)
 
-/* Of another coverage. */
-static void
-clear_calibration(Live *live) {
-  live->reliability.n_smooth = 0;
-  live->reliability.corner = NULL;
-  for (guint i = 0; i < G_N_ELEMENTS(live->corner); i++)
-    g_clear_pointer(&live->corner[i], g_free);
-}
-
 static void
 clear_study(DemurCohortPage *page) {
   for (guint c = 0; c < N_CHARTS; c++)
@@ -113,7 +102,8 @@ clear_study(DemurCohortPage *page) {
   g_clear_pointer(&page->study, demur_coverage_study_unref);
   for (guint l = 0; l < DEMUR_OPERATING_MAX_LABELS; l++)
     g_clear_pointer(&page->live.labels[l], g_free);
-  clear_calibration(&page->live);
+  demur_counting_charts_clear(&page->live.counting);
+  g_clear_pointer(&page->written, demur_written_charts_free);
 }
 
 static void
@@ -196,19 +186,7 @@ prepare_live(DemurCohortPage *page) {
                           ? g_strdup(study->report->cohort.labels[l])
                           : demur_label_title((int)l, study->evaluation->n_classes);
   }
-  live->rejection_series[0] =
-      (DemurRejectionSeries){_("selector"), DEMUR_SERIES_SELECTOR, live->now.rejected};
-  live->rejection_series[1] = (DemurRejectionSeries){_("confidence"), DEMUR_SERIES_CONFIDENCE,
-                                                     live->now.rejected_by_confidence};
-  live->rejection = (DemurRejectionChart){.kind = DEMUR_REJECTION_RATES,
-                                          .labels = (const char *const *)live->labels,
-                                          .n_series = 2,
-                                          .series = live->rejection_series};
-  live->reliability = (DemurReliability){.label = _("selector"),
-                                         .x_label = _("risk shown"),
-                                         .y_label = _("observed share"),
-                                         .series = DEMUR_SERIES_SELECTOR,
-                                         .bins = live->now.reliability};
+  demur_counting_charts_init(&live->counting, &live->now, (const char *const *)live->labels);
   live->panels[0] =
       (DemurHistogramPanel){_("selector"), DEMUR_SERIES_SELECTOR, live->now.histogram, 0};
   live->panels[1] = (DemurHistogramPanel){_("confidence"), DEMUR_SERIES_CONFIDENCE,
@@ -287,27 +265,12 @@ on_rest(gpointer data) {
   if (page->study == NULL)
     return;
   Live *live = &page->live;
-  demur_operating_calibration(page->study, &live->now, &live->calibration);
-  clear_calibration(live);
-  const struct {
-    const char *name;
-    double value;
-  } known[] = {{"O:E", live->calibration.oe_ratio},
-               {_("slope"), live->calibration.slope},
-               {_("in the large"), live->calibration.intercept}};
-  guint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(known); i++) {
-    g_autofree char *value = demur_text_decimal(known[i].value, 2);
-    if (isfinite(known[i].value))
-      live->corner[n++] = g_strdup_printf("%s %s", known[i].name, value);
-  }
-  live->reliability.corner = (const char *const *)live->corner;
-  live->reliability.n_smooth = live->calibration.n_smooth;
-  live->reliability.smooth = live->calibration.smooth;
+  demur_counting_charts_calibrate(&live->counting, page->study, &live->now);
   g_autofree char *caption = caption_text(page->study, live->now.coverage);
   for (guint c = 0; c < N_CHARTS; c++)
-    if (cards[c].data == G_STRUCT_OFFSET(Live, reliability))
-      demur_chart_card_update(page->card[c], cards[c].interface, &live->reliability, caption);
+    if (cards[c].data == G_STRUCT_OFFSET(Live, counting.reliability))
+      demur_chart_card_update(page->card[c], cards[c].interface, &live->counting.reliability,
+                              caption);
 }
 
 /* One frame: everything from the arrays. */
@@ -316,14 +279,12 @@ update(DemurCohortPage *page) {
   if (page->study == NULL)
     return;
   Live *live = &page->live;
-  clear_calibration(live);
   g_clear_handle_id(&page->rest, g_source_remove);
   page->rest = g_timeout_add_once(REST_MS, on_rest, page);
   const double coverage = round(gtk_range_get_value(GTK_RANGE(page->scale))) / 100;
   demur_operating_compute(page->study, coverage, page->scratch, &live->now);
   live->curve.marker = coverage;
-  live->rejection.n_labels = live->now.n_labels;
-  live->reliability.n_bins = live->now.n_reliability;
+  demur_counting_charts_update(&live->counting, &live->now);
   live->panels[0].n_accepted = live->now.n_accepted;
   live->panels[1].n_accepted = live->now.n_confidence_accepted;
   const DemurCoverageStudy *study = page->study;
@@ -836,13 +797,54 @@ demur_cohort_page_toggle_tables(DemurCohortPage *page) {
     demur_chart_card_show_table(page->card[c], page->tables);
 }
 
+/* What a card that counts outcomes writes: of the nearest set that may be told of, and its heading says
+ * which. */
+static gboolean
+on_written(DemurChartCard *card, gpointer owner, DemurChartWritten *out, GError **error) {
+  DemurCohortPage *page = owner;
+  guint c = 0;
+  while (page->card[c] != card)
+    c++;
+  DemurWrittenCharts *written = demur_written_charts_new(
+      page->study, page->live.now.coverage, (const char *const *)page->live.labels, error);
+  if (written == NULL)
+    return FALSE;
+  g_clear_pointer(&page->written, demur_written_charts_free);
+  page->written = written;
+  out->data = G_STRUCT_MEMBER_P(written, cards[c].written);
+  g_autofree char *at = demur_text_coverage(written->coverage);
+  /* TRANSLATORS: title of a chart, coverage */
+  out->heading = g_strdup_printf(_("%s, at coverage %s"), _(cards[c].title), at);
+  out->caption = caption_text(page->study, written->coverage);
+  return TRUE;
+}
+
+/* What was written into a folder, where what counts outcomes is of another coverage or nowhere. */
+static char *
+written_text(DemurCohortPage *page) {
+  double told;
+  g_autoptr(GError) error = NULL;
+  if (!demur_coverage_study_told(page->study, page->live.now.coverage, &told, &error)) {
+    g_autofree char *why = demur_words_error(error);
+    return g_strdup_printf(_("The curve and the histogram were written as SVG and CSV. %s"), why);
+  }
+  g_autofree char *at = demur_text_coverage(told);
+  return g_strdup_printf(
+      _("Each chart was written as SVG and CSV; rejection and reliability at coverage %s."), at);
+}
+
 static void
 on_folder(const char *const *paths, gpointer data) {
   DemurCohortPage *page = data;
   g_autoptr(GError) error = NULL;
   static const char *const endings[] = {"svg", "csv"};
+  double told;
+  const gboolean counts =
+      page->study != NULL &&
+      demur_coverage_study_told(page->study, page->live.now.coverage, &told, NULL);
   for (guint c = 0; paths != NULL && error == NULL && c < N_CHARTS; c++)
-    for (guint e = 0; error == NULL && e < G_N_ELEMENTS(endings); e++) {
+    for (guint e = 0;
+         (cards[c].written == 0 || counts) && error == NULL && e < G_N_ELEMENTS(endings); e++) {
       g_autofree char *name = g_strdup_printf("%s.%s", cards[c].file_name, endings[e]);
       g_autofree char *path = g_build_filename(paths[0], name, NULL);
       if (!demur_chart_card_export(page->card[c], path, &error))
@@ -850,8 +852,10 @@ on_folder(const char *const *paths, gpointer data) {
     }
   if (error != NULL)
     demur_session_fail(page->session, error);
-  else if (paths != NULL)
-    demur_session_notice(page->session, _("Each chart was written as SVG and CSV."), FALSE);
+  else if (paths != NULL && page->study != NULL) {
+    g_autofree char *text = written_text(page);
+    demur_session_notice(page->session, text, FALSE);
+  }
   g_object_unref(page);
 }
 
@@ -884,6 +888,8 @@ static void
 build_charts(DemurCohortPage *page) {
   for (guint c = 0; c < N_CHARTS; c++) {
     page->card[c] = demur_chart_card_new(_(cards[c].title), cards[c].file_name);
+    if (cards[c].written != 0)
+      demur_chart_card_set_written(page->card[c], on_written, page);
     gtk_grid_attach(page->charts, GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);
   }
   const char *const names[] = {"S-BCE₂", "Brier", "S-BCE∞", _("Accuracy"), NULL};

@@ -97,6 +97,18 @@ demur_told_coverages_of_part(const DemurSample *sample, const DemurMethod *metho
   return find(sample, method, whole->coverages, whole->n, places, n, kept);
 }
 
+DemurToldCoverages
+demur_told_coverages_of_result(const DemurMethodResult *released) {
+  DemurToldCoverages told = {0};
+  for (size_t k = 0; k < G_N_ELEMENTS(canonical); k++)
+    for (size_t c = 0; c < demur_measure_n_coverages(DEMUR_MEASURE_OE_RATIO); c++) {
+      const DemurCurvePoint *point = &released->curve[DEMUR_MEASURE_OE_RATIO][c];
+      if (fabs(point->coverage - canonical[k]) < 1e-9 && !point->withheld)
+        told.coverages[told.n++] = canonical[k];
+    }
+  return told;
+}
+
 gboolean
 demur_told_coverages_have(const DemurToldCoverages *told, double coverage) {
   for (size_t t = 0; t < told->n; t++)

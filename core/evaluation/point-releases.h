@@ -48,6 +48,9 @@ DemurToldCoverages demur_told_coverages_of_part(const DemurSample *sample,
                                                 const DemurToldCoverages *whole,
                                                 const guint32 *places, size_t n, size_t *kept);
 
+/* Of a method whose curves were released (demur_curves_release), as these say. */
+DemurToldCoverages demur_told_coverages_of_result(const DemurMethodResult *released);
+
 gboolean demur_told_coverages_have(const DemurToldCoverages *told, double coverage);
 /* The one nearest to a coverage; NaN: none is near. */
 double demur_told_coverages_nearest(const DemurToldCoverages *told, double coverage);

@@ -9,6 +9,7 @@
 #include "base/small-cells.h"
 #include "evaluation/releases.h"
 #include "metrics/coverage.h"
+#include "report/format.h"
 #include "store/events.h"
 #include "tasks/evaluate.h"
 #include "tasks/report.h"
@@ -204,6 +205,9 @@ take_evaluation(DemurCoverageStudy *study, const DemurEvaluating *evaluating, GE
                                                 study->method->recalibrated);
   study->full =
       demur_evaluation_baseline(study->evaluation, DEMUR_METHOD_FULL, study->method->recalibrated);
+  study->told = demur_told_coverages_of_result(study->method);
+  if (study->confidence != NULL)
+    study->confidence_told = demur_told_coverages_of_result(study->confidence);
   study->tuned_coverage = study->tuned_threshold = NAN;
   const GPtrArray *thresholds = evaluating->thresholds[0];
   if (thresholds->len > 0) {
@@ -275,6 +279,28 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
   add_groups(study);
   withhold_groups(study);
   return g_steal_pointer(&study);
+}
+
+gboolean
+demur_coverage_study_told(const DemurCoverageStudy *study, double coverage, double *told,
+                          GError **error) {
+  const DemurToldCoverages *all = &study->told;
+  *told = demur_told_coverages_have(all, coverage) ? coverage
+                                                   : demur_told_coverages_nearest(all, coverage);
+  if (isfinite(*told))
+    return TRUE;
+  double nearest = 1.0;
+  for (size_t t = 0; t < all->n; t++)
+    if (fabs(all->coverages[t] - coverage) < fabs(nearest - coverage))
+      nearest = all->coverages[t];
+  g_autofree char *asked = demur_text_coverage(coverage), *there = demur_text_coverage(nearest);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "what counts outcomes is written to no file at coverage %s: its accepted scans and "
+      "those near it would tell the outcomes of few people; the nearest coverage that can "
+      "be written is %s",
+      asked, there);
+  return FALSE;
 }
 
 gboolean

@@ -4,6 +4,7 @@
 
 #include "cohort/cohort.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/point-releases.h"
 #include "evaluation/sample.h"
 #include "report/report.h"
 #include "tasks/horizons.h"
@@ -37,6 +38,7 @@ typedef struct {
   DemurHorizons horizons; /* of that family */
   DemurEvaluation *evaluation;
   const DemurMethodResult *method, *confidence, *full; /* of the same kind of risk; may be NULL */
+  DemurToldCoverages told, confidence_told;            /* of method and confidence */
   DemurCohort *view;                                   /* with the risks that are shown */
   DemurSample *sample;
   double *scores; /* [n] g~ of network 0, in the sample's order */
@@ -65,6 +67,12 @@ typedef struct {
 DemurCoverageStudy *demur_task_coverage_study(DemurTask *task,
                                               const DemurCoverageStudyParams *params,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The coverage at which what counts outcomes may leave the house in a file, in place of one that a
+ * slider shows: the nearest canonical set of the study's method (evaluation/point-releases.h). FALSE
+ * with DEMUR_ERROR_STATE, and the nearest one that there is, where none is near. */
+gboolean demur_coverage_study_told(const DemurCoverageStudy *study, double coverage, double *told,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* *event: the last one of the workspace's log that changed what studies are made of (cohorts,
  * selectors, thresholds, site audits): as long as it stays, so does a study. What else stands in the

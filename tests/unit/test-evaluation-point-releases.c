@@ -145,6 +145,12 @@ test_points_and_curves(void) {
     g_assert_cmpfloat(fabs(auroc - was->measures[DEMUR_MEASURE_AUROC]), <=, a == 1 ? 0.0 : 5e-4);
     g_assert_true(a == 1 || fabs(auroc * 1000.0 - round(auroc * 1000.0)) < 1e-9);
   }
+  const DemurToldCoverages told = demur_told_coverages(w.sample, w.methods->pdata[0]),
+                           said = demur_told_coverages_of_result(after);
+  g_assert_cmpuint(told.n, ==, 2);
+  g_assert_cmpuint(said.n, ==, told.n);
+  for (size_t t = 0; t < told.n; t++)
+    g_assert_cmpfloat(said.coverages[t], ==, told.coverages[t]);
   size_t n_told = 0;
   for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
     const DemurCurvePoint *oe = &after->curve[DEMUR_MEASURE_OE_RATIO][c];
