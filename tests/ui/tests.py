@@ -1356,21 +1356,28 @@ def a_folder_is_dropped():
 
 
 def charts_are_exported_by_their_menu():
-    """Right value: files of the kind that was asked for, and in the CSV the rates of `demur evaluate`."""
+    """Right value: files of the kind that was asked for, and in the CSV the rates of `demur evaluate` at the coverage it tells of
+    that is nearest to the slider's; where it tells of none near, no file."""
     workspace, _ = cohort_workspace()
     result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
     method = next(m for m in result["methods"] if m["name"] == "selector:first")
     at = next(a for a in method["at"] if a["coverage"] == 0.7 and a["threshold_from"] == "split")
     app = at_the_cohort_page(workspace)
-    app.activate("win.coverage", "0.7")
-    app.wait_text(f"accepts {at['n_accepted']} of {result['n_scans']} scans")
+    assert at["n_counted"] == at["n_accepted"] and all(a["n_counted"] is None for a in method["at"] if a["coverage"] == .9), method["at"]
     title = "Rejection by label: share of each label that is refused"
+    app.activate("win.coverage", "0.9")
+    app.wait_text(f"accepts {method['at'][0]['n_accepted']} of {result['n_scans']} scans")
+    app.open_menu(f"Table and export of {title}")
+    app.keys("Down", "Return")
+    app.wait_text("is written to no file at coverage 90")
+    app.activate("win.coverage", "0.72")
+    app.wait_text("accepts 288 of 400 scans")
     kept = {}
     for n_down, kind in ((1, "svg"), (2, "png"), (3, "pdf"), (4, "csv")):
         app.open_menu(f"Table and export of {title}")
         app.keys(*["Down"] * n_down, "Return")
         file = path(f"rejection.{kind}")
-        app.save_as("Export the chart", file)
+        app.save_as(f"Export the chart: {title}, at coverage 70\u00a0%", file)
         wait_for(lambda: os.path.exists(file), file)
         with open(file, "rb") as written:
             kept[kind] = written.read()
@@ -1378,7 +1385,7 @@ def charts_are_exported_by_their_menu():
     assert b"<svg" in kept["svg"][:400], kept["svg"][:400]
     lines = kept["csv"].decode().splitlines()
     assert any("simulated" in line.lower() for line in lines), lines
-    for label in at["rejected_by_label"] if at["n_counted"] == at["n_accepted"] else ():
+    for label in at["rejected_by_label"]:
         assert any(f"{label['rate']:.6f}"[:6] in line for line in lines), (label, lines)
     app.quit()
 
