@@ -70,6 +70,22 @@ demur_finding_measure_text(const DemurOperatingPoint *at, DemurMeasure measure, 
 }
 
 char *
+demur_finding_counted_rule(void) {
+  return g_strdup_printf(
+      "So that from no two numbers the outcomes of fewer than %d people follow, what counts "
+      "outcomes (refusals by label, Brier, accuracy, O:E, intercepts, net benefit, reliability) is "
+      "told of sets of scans only that differ by %d or more of each label.",
+      DEMUR_SMALL_CELL, DEMUR_SMALL_CELL);
+}
+
+char *
+demur_finding_counted_set(const DemurOperatingPoint *at) {
+  g_autofree char *n = demur_text_count(at->n_counted),
+                  *share = demur_text_percent(demur_operating_counted(at), 1);
+  return g_strdup_printf("the %s scans with the highest scores (a coverage of %s)", n, share);
+}
+
+char *
 demur_finding_counted_note(const DemurReportFinding *f) {
   const DemurOperatingPoint *tuned = f->tuned ? f->subject_at : NULL;
   gboolean withheld = FALSE;
@@ -81,20 +97,11 @@ demur_finding_counted_note(const DemurReportFinding *f) {
   const gboolean tuned_by_others = tuned && demur_operating_counts_others(tuned);
   if (!withheld && !tuned_by_others)
     return NULL;
-  GString *text = g_string_new(NULL);
-  g_string_append_printf(
-      text,
-      "So that from no two numbers the outcomes of fewer than %d people follow, what counts "
-      "outcomes (refusals by label, Brier, accuracy, O:E, intercepts, net benefit, reliability) is "
-      "told of sets of scans only that differ by %d or more of each label.",
-      DEMUR_SMALL_CELL, DEMUR_SMALL_CELL);
+  g_autofree char *rule = demur_finding_counted_rule();
+  GString *text = g_string_new(rule);
   if (tuned_by_others) {
-    g_autofree char *n = demur_text_count(tuned->n_counted),
-                    *share = demur_text_percent(demur_operating_counted(tuned), 1);
-    g_string_append_printf(text,
-                           " At the tuned threshold it is of the %s scans with the highest scores "
-                           "(a coverage of %s).",
-                           n, share);
+    g_autofree char *set = demur_finding_counted_set(tuned);
+    g_string_append_printf(text, " At the tuned threshold it is of %s.", set);
   }
   if (withheld)
     g_string_append(text, " “Withheld”: the scans of that coverage are no such set.");

@@ -65,6 +65,12 @@ char *demur_finding_measure_text(const DemurOperatingPoint *at, DemurMeasure mea
  * it is not of those accepted, or that it is withheld, and why; NULL: there is nothing to say. */
 char *demur_finding_counted_note(const DemurReportFinding *finding);
 
+/* What that note is made of, for tables of several findings (owned): which sets outcomes are told of and
+ * why; "the 750 scans with the highest scores (a coverage of 75.0 %)" of a point that is told by another
+ * set. */
+char *demur_finding_counted_rule(void);
+char *demur_finding_counted_set(const DemurOperatingPoint *at);
+
 /* A label's name for people (owned): "cancer", or "label 1". */
 char *demur_finding_label(const DemurReportInput *input, size_t label);
 

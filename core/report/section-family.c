@@ -206,6 +206,28 @@ difference_words(const DemurReportFinding *f) {
   return g_strdup_printf("%s\n%s", difference, demur_comparison_verdict_words(f->verdict));
 }
 
+/* Of which scans O:E of the accepted is, where not of those of its row's coverage. */
+static void
+add_counted_note(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *horizons) {
+  g_autofree char *rule = demur_finding_counted_rule();
+  g_autoptr(GString) sets = g_string_new(NULL);
+  gboolean withheld = FALSE;
+  for (size_t h = 0; h < family->n; h++) {
+    const DemurOperatingPoint *at = horizons[h]->finding.subject_at;
+    withheld |= at && at->n_counted == 0 && at->n_accepted > 0;
+    if (!at || !demur_operating_counts_others(at))
+      continue;
+    g_autofree char *years = demur_text_years(family->years[h]),
+                    *set = demur_finding_counted_set(at);
+    g_string_append_printf(sets, "%s within %s of %s", sets->len > 0 ? "," : "", years, set);
+  }
+  if (sets->len > 0 || withheld)
+    demur_section_text(p, DEMUR_TEXT_NOTE, "%s%s%s%s%s", rule,
+                       sets->len > 0 ? " O:E of the accepted is" : "", sets->str,
+                       sets->len > 0 ? "." : "",
+                       withheld ? " “Withheld”: the scans of that coverage are no such set." : "");
+}
+
 static void
 add_horizons(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *horizons) {
   g_autofree char *coverage = demur_text_coverage(family->coverage);
@@ -224,11 +246,9 @@ add_horizons(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *
       continue;
     }
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
-    demur_rows_cell(&rows, full ? demur_section_interval(full->measures[DEMUR_MEASURE_OE_RATIO],
-                                                         full->intervals[DEMUR_MEASURE_OE_RATIO], 2)
+    demur_rows_cell(&rows, full ? demur_section_measure(full, DEMUR_MEASURE_OE_RATIO)
                                 : g_strdup(DEMUR_TEXT_UNDEFINED));
-    demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
-                                                  at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
+    demur_rows_cell(&rows, demur_section_measure(at, DEMUR_MEASURE_OE_RATIO));
     g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
                     *chance = demur_text_decimal(at->noise_floor, 3);
     demur_rows_cell(&rows, g_strdup_printf("%s\nchance: %s", error, chance));
@@ -255,6 +275,7 @@ add_horizons(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *
       "is better.",
       demur_unit_name(p->e->interval_unit), family->n, level,
       demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
+  add_counted_note(p, family, horizons);
 }
 
 void

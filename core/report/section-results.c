@@ -67,14 +67,6 @@ add_further(DemurPages *p) {
       n_classes == 2 ? "Intercept: beside the slope above. " : "");
 }
 
-/* A measure with its interval, or "withheld". */
-static char *
-measure_cell(const DemurOperatingPoint *at, DemurMeasure measure) {
-  return isfinite(at->measures[measure])
-             ? demur_section_interval(at->measures[measure], at->intervals[measure], 2)
-             : demur_finding_measure_text(at, measure, 2);
-}
-
 /* Calibration in the large and slope, discrimination and usefulness of what is shown. */
 static void
 add_calibration(DemurPages *p) {
@@ -86,9 +78,9 @@ add_calibration(DemurPages *p) {
     if (!at)
       continue;
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
-    demur_rows_cell(&rows, measure_cell(at, DEMUR_MEASURE_OE_RATIO));
+    demur_rows_cell(&rows, demur_section_measure(at, DEMUR_MEASURE_OE_RATIO));
     if (binary) {
-      demur_rows_cell(&rows, measure_cell(at, DEMUR_MEASURE_INTERCEPT));
+      demur_rows_cell(&rows, demur_section_measure(at, DEMUR_MEASURE_INTERCEPT));
       demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SLOPE],
                                                     at->intervals[DEMUR_MEASURE_SLOPE], 2));
     }

@@ -145,6 +145,13 @@ demur_section_interval(double value, DemurInterval interval, int decimals) {
 }
 
 char *
+demur_section_measure(const DemurOperatingPoint *at, DemurMeasure measure) {
+  return isfinite(at->measures[measure])
+             ? demur_section_interval(at->measures[measure], at->intervals[measure], 2)
+             : demur_finding_measure_text(at, measure, 2);
+}
+
+char *
 demur_section_amount(size_t n_scans, size_t n_patients, size_t n_sites) {
   g_autofree char *scans = demur_text_counted(n_scans, "scan", "scans"),
                   *patients = demur_text_counted(n_patients, "patient", "patients"),

@@ -111,6 +111,9 @@ char *demur_section_method(const DemurPages *p, const DemurMethodResult *method,
 /* "1.08", below it ".93 to 1.25"; owned. */
 char *demur_section_interval(double value, DemurInterval interval, int decimals);
 
+/* A measure with its interval, two decimals, or "withheld"; owned. */
+char *demur_section_measure(const DemurOperatingPoint *at, DemurMeasure measure);
+
 /* "6,282 scans of 3,402 patients from 33 sites", owned. */
 char *demur_section_amount(size_t n_scans, size_t n_patients, size_t n_sites);
 

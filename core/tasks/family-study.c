@@ -1,10 +1,8 @@
 #include "tasks/family-study.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "report/finding.h"
 #include "tasks/family-tells.h"

@@ -203,6 +203,59 @@ the_pages_stand_in_order(void) {
   demur_test_remove_folder(folder);
 }
 
+/* The first page as words with one blank between; NULL: pdftotext is not installed. */
+static char *
+first_page(const Family *f, const char *path) {
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_family_report_write(&f->family, path, NULL, &error));
+  g_assert_no_error(error);
+  g_autofree char *text = printed("pdftotext", "-layout", path, "-");
+  if (!text)
+    return NULL;
+  g_auto(GStrv) pages = g_strsplit(text, "\f", 2);
+  g_auto(GStrv) words = g_strsplit_set(pages[0], " \n", -1);
+  g_autoptr(GString) flowing = g_string_new(NULL);
+  for (char **word = words; *word != NULL; word++)
+    if (**word != '\0')
+      g_string_append_printf(flowing, "%s ", *word);
+  return g_strdup(flowing->str);
+}
+
+/* The first page says of which scans O:E of the accepted is, where not of those of its coverage, and
+ * has no gap where it is withheld. */
+static void
+counted_sets_are_told(void) {
+  g_autofree char *folder = g_dir_make_tmp("demur-family-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "f.pdf", NULL);
+  g_auto(Family) f = {0};
+  family_make(&f, DEMUR_PAPER_A4);
+  DemurOperatingPoint *at[2];
+  for (int h = 0; h < 2; h++) {
+    DemurMethodResult *m = &f.of[h]->evaluation.methods[0];
+    at[h] = &m->at[m->n_at - 1];
+    at[h]->realised = 0.8;
+    at[h]->n_accepted = at[h]->n_counted = 800;
+    at[h]->measures[DEMUR_MEASURE_OE_RATIO] = 1.25;
+    at[h]->intervals[DEMUR_MEASURE_OE_RATIO] = (DemurInterval){NAN, NAN};
+  }
+  g_autofree char *all = first_page(&f, path);
+  at[0]->n_counted = 750;
+  at[1]->n_counted = 0;
+  at[1]->measures[DEMUR_MEASURE_OE_RATIO] = NAN;
+  g_autofree char *others = first_page(&f, path);
+  if (!all || !others) {
+    g_test_skip("poppler-utils is not installed");
+  } else {
+    g_assert_null(strstr(all, "with the highest scores"));
+    assert_before(others, "O:E, accepted", "withheld");
+    assert_before(others, "Against confidence: difference in", "So that from no two numbers");
+    assert_before(others, "within 1 year of the 750 scans with the highest scores",
+                  "a coverage of 75.0");
+    g_assert_nonnull(strstr(others, "are no such set."));
+  }
+  demur_test_remove_folder(folder);
+}
+
 static void
 pages_belong_to_parts(void) {
   g_autoptr(DemurLayout) layout = demur_layout_new(200, 200, (DemurRectangle){10, 10, 180, 180},
@@ -227,6 +280,7 @@ main(int argc, char **argv) {
   g_test_add_func("/report/family/withheld", small_numbers_are_withheld);
   g_test_add_func("/report/family/horizons", each_horizon_is_as_its_own_report);
   g_test_add_func("/report/family/pages", the_pages_stand_in_order);
+  g_test_add_func("/report/family/counted", counted_sets_are_told);
   g_test_add_func("/report/family/parts", pages_belong_to_parts);
   return g_test_run();
 }
