@@ -104,8 +104,9 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 1,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
-    /* 2: between two ways of grouping too; 4: errors of few bins too */
-    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 4, withholding,
+    /* 2: between two ways of grouping too; 4: errors of few bins too; 5: years with few without the
+     * outcome, and what a family shows beside every set that is told */
+    [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 5, withholding,
                                   .withholds = TRUE},
     /* 2: of sets of scans that differ by enough of each label; 3: groups' O:E and intercept too */
     [DEMUR_FAMILY_COUNTED] = {"counted_sets", "the sets of scans whose outcomes are counted", 3,
