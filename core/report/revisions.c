@@ -164,6 +164,9 @@ is_null(const char *text) {
 gboolean
 demur_method_family_holds(DemurMethodFamily family, const DemurReportDifference *d) {
   const DemurMethodFamilyRow *row = demur_method_family_row(family);
+  /* what a report names of the family itself */
+  if (g_str_has_prefix(d->where, MEMBER "."))
+    return g_str_equal(d->where + sizeof MEMBER, row->name);
   if (row->withholds && is_null(d->written) == is_null(d->found))
     return FALSE;
   if (g_strv_contains(row->members, d->where))
@@ -175,6 +178,5 @@ demur_method_family_holds(DemurMethodFamily family, const DemurReportDifference 
         return TRUE;
     name = dot != NULL ? dot + 1 : end;
   }
-  /* what a report names of the family itself */
-  return g_str_has_prefix(d->where, MEMBER ".") && g_str_equal(d->where + sizeof MEMBER, row->name);
+  return FALSE;
 }
