@@ -44,7 +44,7 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
   const gint64 selector = demur_store_selector_id(workspace, record->selector, error);
   if (selector == 0)
     return FALSE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO acceptance_plan (selector_id, selector_digest, cohort, site, document, digest,"
       " user, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -64,7 +64,7 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
   gboolean ok =
       demur_store_run(workspace, statement, "saving the plan of an acceptance test", error);
   if (ok) {
-    record->id = sqlite3_last_insert_rowid(workspace->database);
+    record->id = demur_store_inserted_id(workspace);
     g_autofree char *key = g_strdup_printf("acceptance-plan:%" PRId64, record->id);
     ok = demur_events_add(workspace, DEMUR_EVENT_ACCEPTANCE, key, record->digest,
                           "{\"plan\": true}", record->created, error);
@@ -78,9 +78,9 @@ plan_free(gpointer record) {
 }
 
 static gpointer
-read_plan(sqlite3_stmt *statement) {
+read_plan(DemurStatement *statement) {
   DemurAcceptancePlanRecord *record = g_new0(DemurAcceptancePlanRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   char **texts[] = {&record->selector, &record->site,     &record->selector_digest,
                     &record->cohort,   &record->document, &record->digest,
                     &record->user,     &record->created};
@@ -106,7 +106,7 @@ check_plan(const DemurAcceptancePlanRecord *record, GError **error) {
 static GPtrArray *
 list_plans(DemurWorkspace *workspace, const char *selector, const char *site, gint64 to,
            GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT p.id, s.name, p.site, p.selector_digest, p.cohort, p.document, p.digest, p.user,"
       " p.created FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
@@ -156,7 +156,7 @@ demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptan
 gboolean
 demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *record,
                        GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT INTO acceptance (plan_id, answer, document, labels_digest,"
                             " n_labels, user, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -175,8 +175,8 @@ demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *r
   gboolean ok =
       demur_store_run(workspace, statement, "saving the answer of an acceptance test", error);
   if (ok) {
-    g_autofree char *key = g_strdup_printf("acceptance:%" PRId64,
-                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    g_autofree char *key =
+        g_strdup_printf("acceptance:%" PRId64, demur_store_inserted_id(workspace));
     const char *const texts[] = {record->answer, record->document, record->labels_digest};
     g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
     ok = demur_events_add(workspace, DEMUR_EVENT_ACCEPTANCE, key, digest, NULL, record->created,
@@ -186,14 +186,14 @@ demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *r
 }
 
 static gpointer
-read_acceptance(sqlite3_stmt *statement) {
+read_acceptance(DemurStatement *statement) {
   DemurAcceptanceRecord *record = g_new0(DemurAcceptanceRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
-  record->plan = sqlite3_column_int64(statement, 7);
+  record->id = demur_store_int(statement, 0);
+  record->plan = demur_store_int(statement, 7);
   record->answer = demur_store_text(statement, 1);
   record->document = demur_store_text(statement, 2);
   record->labels_digest = demur_store_text(statement, 3);
-  record->n_labels = (size_t)sqlite3_column_int64(statement, 4);
+  record->n_labels = (size_t)demur_store_int(statement, 4);
   record->user = demur_store_text(statement, 5);
   record->created = demur_store_text(statement, 6);
   return record;
@@ -201,7 +201,7 @@ read_acceptance(sqlite3_stmt *statement) {
 
 GPtrArray *
 demur_acceptances_list(DemurWorkspace *workspace, gint64 plan, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, answer, document, labels_digest, n_labels, user, created, plan_id FROM acceptance"
       " WHERE plan_id = ? ORDER BY id DESC",

@@ -31,7 +31,7 @@ static const char pixels[] = "pixel"; /* the unit of a length without a spacing 
 
 /* Index of a column's name among n; 0 where it is none of them, or NULL. */
 static guint
-index_of(sqlite3_stmt *row, int column, const char *const *names, guint n) {
+index_of(DemurStatement *row, int column, const char *const *names, guint n) {
   g_autofree char *name = demur_store_text(row, column);
   for (guint i = 0; i < n; i++)
     if (g_strcmp0(name, names[i]) == 0)
@@ -63,7 +63,7 @@ annotation_free(gpointer annotation) {
  * no digest of them. */
 static gboolean
 check_images(DemurWorkspace *workspace, const DemurAnnotation *a, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT images_digest FROM series WHERE scan_id = ?", error);
   if (statement == NULL)
     return FALSE;
@@ -73,7 +73,7 @@ check_images(DemurWorkspace *workspace, const DemurAnnotation *a, GError **error
     return FALSE;
   g_autofree char *images = row ? demur_store_text(statement, 0) : NULL;
   if (row)
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
   if (!row)
     demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
                     "there is no DICOM scan %s in the workspace any more", a->scan_id);
@@ -88,11 +88,11 @@ check_images(DemurWorkspace *workspace, const DemurAnnotation *a, GError **error
 
 /* Runs what adds a row, and tells it, in the open transaction. */
 static gboolean
-add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *created, gint64 *id,
+add_row(DemurWorkspace *workspace, DemurStatement *statement, const char *created, gint64 *id,
         GError **error) {
   if (!demur_store_run(workspace, statement, "keeping what was drawn on an image", error))
     return FALSE;
-  *id = sqlite3_last_insert_rowid(workspace->database);
+  *id = demur_store_inserted_id(workspace);
   g_autofree char *key = g_strdup_printf("annotation:%" PRId64, *id);
   /* The seal holds every column; the digest only says that the row is there. */
   const char *const texts[] = {key, created};
@@ -102,7 +102,7 @@ add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *created,
 
 static gboolean
 insert(DemurWorkspace *workspace, DemurAnnotation *a, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO annotation (scan_id, images_digest, kind, plane, slice, number, n_slices, slab_mm,"
       " slab, x1, y1, x2, y2, x3, y3, value, sd, area_mm2, n_pixels, unit, window_width,"
@@ -173,7 +173,7 @@ demur_annotations_take_off(DemurWorkspace *workspace, gint64 id, const char *use
                            const char *created, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       check_on(workspace, id, error)
           ? demur_store_statement(workspace,
                                   "INSERT INTO annotation (scan_id, images_digest, kind, removes,"
@@ -193,9 +193,9 @@ demur_annotations_take_off(DemurWorkspace *workspace, gint64 id, const char *use
 }
 
 static DemurAnnotation *
-read_row(sqlite3_stmt *row) {
+read_row(DemurStatement *row) {
   DemurAnnotation *a = g_new0(DemurAnnotation, 1);
-  a->id = sqlite3_column_int64(row, 0);
+  a->id = demur_store_int(row, 0);
   a->scan_id = demur_store_text(row, 1);
   a->images_digest = demur_store_text(row, 2);
   g_autofree char *kind = demur_store_text(row, 3);
@@ -203,10 +203,10 @@ read_row(sqlite3_stmt *row) {
     if (g_strcmp0(kind, kind_names[k]) == 0)
       a->kind = (DemurAnnotationKind)k;
   a->plane = (DemurDrawnPlane)index_of(row, 4, plane_names, DEMUR_N_DRAWN_PLANES);
-  a->slice = sqlite3_column_int64(row, 5);
-  a->number = sqlite3_column_int64(row, 6);
-  a->n_slices = sqlite3_column_int64(row, 7);
-  a->slab_mm = sqlite3_column_double(row, 8);
+  a->slice = demur_store_int(row, 5);
+  a->number = demur_store_int(row, 6);
+  a->n_slices = demur_store_int(row, 7);
+  a->slab_mm = demur_store_number(row, 8);
   a->slab = (DemurDrawnSlab)index_of(row, 9, slab_names, DEMUR_N_DRAWN_SLABS);
   for (int i = 0; i < DEMUR_ANNOTATION_PLACES; i++) {
     a->x[i] = demur_store_double(row, 10 + 2 * i);
@@ -217,7 +217,7 @@ read_row(sqlite3_stmt *row) {
   a->value = demur_store_double(row, 16);
   a->sd = demur_store_double(row, 17);
   a->area_mm2 = demur_store_double(row, 18);
-  a->n_pixels = sqlite3_column_int64(row, 19);
+  a->n_pixels = demur_store_int(row, 19);
   a->unit = demur_store_text(row, 20);
   a->in_pixels = g_strcmp0(a->unit, pixels) == 0;
   a->window_width = demur_store_double(row, 21);
@@ -230,7 +230,7 @@ read_row(sqlite3_stmt *row) {
 GPtrArray *
 demur_annotations_list(DemurWorkspace *workspace, const char *scan_id, const char *images_digest,
                        gint64 until, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "WITH known AS (SELECT a.* FROM annotation a JOIN event e ON e.key = 'annotation:' || a.id"
       "  WHERE a.scan_id = ?1 AND a.images_digest = ?2 AND (?3 = 0 OR e.sequence <= ?3))"

@@ -38,7 +38,7 @@ demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GE
   const gint64 id = demur_store_selector_id(workspace, plan->selector, error);
   if (id == 0 || !demur_workspace_begin(workspace, error))
     return FALSE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT OR REPLACE INTO site_audit_plan (selector_id, site, cohort, n_scans, seed, created)"
       " VALUES (?, ?, ?, ?, ?, ?)",
@@ -67,7 +67,7 @@ gboolean
 demur_audit_plans_find(DemurWorkspace *workspace, const char *selector, const char *site,
                        DemurAuditPlan **plan, GError **error) {
   *plan = NULL;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT p.cohort, p.n_scans, p.seed, p.created FROM site_audit_plan p"
       " JOIN selector s ON s.id = p.selector_id WHERE s.name = ? AND p.site = ?",
@@ -85,10 +85,10 @@ demur_audit_plans_find(DemurWorkspace *workspace, const char *selector, const ch
   (*plan)->selector = g_strdup(selector);
   (*plan)->site = g_strdup(site);
   (*plan)->cohort = demur_store_text(statement, 0);
-  (*plan)->n_scans = (size_t)sqlite3_column_int64(statement, 1);
-  (*plan)->seed = (guint64)sqlite3_column_int64(statement, 2);
+  (*plan)->n_scans = (size_t)demur_store_int(statement, 1);
+  (*plan)->seed = (guint64)demur_store_int(statement, 2);
   (*plan)->created = demur_store_text(statement, 3);
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return TRUE;
 }
 
@@ -109,7 +109,7 @@ demur_audit_digest(const DemurAuditRecord *r) {
 
 static gboolean
 insert(DemurWorkspace *workspace, gint64 id, const DemurAuditRecord *record, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO site_audit (selector_id, site, cohort,"
                             " intercept, low, high, tau2, n_labels, created, event, digest,"
@@ -148,7 +148,7 @@ demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GEr
 }
 
 static gpointer
-read_audit(sqlite3_stmt *statement) {
+read_audit(DemurStatement *statement) {
   DemurAuditRecord *record = g_new0(DemurAuditRecord, 1);
   record->selector = demur_store_text(statement, 11);
   record->site = demur_store_text(statement, 0);
@@ -157,9 +157,9 @@ read_audit(sqlite3_stmt *statement) {
   record->low = demur_store_double(statement, 3);
   record->high = demur_store_double(statement, 4);
   record->tau2 = demur_store_double(statement, 5);
-  record->n_labels = (size_t)sqlite3_column_int64(statement, 6);
+  record->n_labels = (size_t)demur_store_int(statement, 6);
   record->created = demur_store_text(statement, 7);
-  record->event = sqlite3_column_int64(statement, 8);
+  record->event = demur_store_int(statement, 8);
   record->digest = demur_store_text(statement, 9);
   record->labels = demur_store_text(statement, 10);
   return record;
@@ -167,7 +167,7 @@ read_audit(sqlite3_stmt *statement) {
 
 GPtrArray *
 demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created,"
       " a.event, a.digest, a.labels, s.name"

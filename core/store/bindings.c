@@ -74,8 +74,8 @@ pair(const char *first, const char *second) {
 /* Calls take for each row of a query without bindings, or with one text. */
 static gboolean
 each_row(DemurWorkspace *workspace, const char *sql, const char *text,
-         void (*take)(DemurBindings *b, sqlite3_stmt *row), DemurBindings *b, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+         void (*take)(DemurBindings *b, DemurStatement *row), DemurBindings *b, GError **error) {
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   if (text != NULL)
@@ -89,10 +89,10 @@ each_row(DemurWorkspace *workspace, const char *sql, const char *text,
 }
 
 static void
-take_selector(DemurBindings *b, sqlite3_stmt *row) {
+take_selector(DemurBindings *b, DemurStatement *row) {
   Selector *selector = g_new0(Selector, 1);
   selector->digest = demur_store_text(row, 1);
-  selector->horizon_years = sqlite3_column_double(row, 2); /* 0 of NULL */
+  selector->horizon_years = demur_store_number(row, 2); /* 0 of NULL */
   selector->model = demur_store_text(row, 3);
   selector->family = demur_store_text(row, 4);
   g_hash_table_insert(b->selectors, demur_store_text(row, 0), selector);
@@ -100,8 +100,8 @@ take_selector(DemurBindings *b, sqlite3_stmt *row) {
 
 /* In growing sequence: the last of a selector is in use. */
 static void
-take_threshold(DemurBindings *b, sqlite3_stmt *row) {
-  Selector *selector = g_hash_table_lookup(b->selectors, (const char *)sqlite3_column_text(row, 0));
+take_threshold(DemurBindings *b, DemurStatement *row) {
+  Selector *selector = g_hash_table_lookup(b->selectors, demur_store_peek(row, 0));
   char *digest = demur_store_text(row, 1);
   g_hash_table_add(b->thresholds, digest);
   if (selector == NULL)
@@ -111,11 +111,9 @@ take_threshold(DemurBindings *b, sqlite3_stmt *row) {
 }
 
 static void
-take_audit(DemurBindings *b, sqlite3_stmt *row) {
-  g_hash_table_insert(
-      b->audits,
-      pair((const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1)),
-      demur_store_text(row, 2));
+take_audit(DemurBindings *b, DemurStatement *row) {
+  g_hash_table_insert(b->audits, pair(demur_store_peek(row, 0), demur_store_peek(row, 1)),
+                      demur_store_text(row, 2));
 }
 
 #define MAKING                                                                                     \
@@ -126,46 +124,46 @@ take_audit(DemurBindings *b, sqlite3_stmt *row) {
 /* FNV-1a (64 bits) of columns as they are stored, each with its type and length. A hundred thousand
  * series are listed at once: texts or digests of them all would be seen there. */
 static guint64
-hash_of(sqlite3_stmt *row, int first, int n) {
+hash_of(DemurStatement *row, int first, int n) {
   guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
   for (int c = first; c < first + n; c++) {
-    const int type = sqlite3_column_type(row, c);
-    const double number = type == SQLITE_FLOAT ? sqlite3_column_double(row, c) : 0.0;
-    const guint8 *bytes = type == SQLITE_TEXT    ? sqlite3_column_text(row, c)
-                          : type == SQLITE_FLOAT ? (const guint8 *)&number
-                                                 : NULL;
-    const int length = type == SQLITE_TEXT    ? sqlite3_column_bytes(row, c)
-                       : type == SQLITE_FLOAT ? (int)sizeof number
-                                              : 0;
-    hash = (hash ^ (guint64)(type + 8 * length)) * G_GUINT64_CONSTANT(0x100000001b3);
-    for (int i = 0; i < length; i++)
+    const DemurColumnType type = demur_store_type(row, c);
+    const double number = type == DEMUR_COLUMN_FLOAT ? demur_store_number(row, c) : 0.0;
+    const guint8 *bytes = NULL;
+    gsize length = 0;
+    if (type == DEMUR_COLUMN_TEXT) {
+      bytes = demur_store_bytes(row, c, &length);
+    } else if (type == DEMUR_COLUMN_FLOAT) {
+      bytes = (const guint8 *)&number;
+      length = sizeof number;
+    }
+    hash = (hash ^ ((guint64)type + 8 * length)) * G_GUINT64_CONSTANT(0x100000001b3);
+    for (gsize i = 0; i < length; i++)
       hash = (hash ^ bytes[i]) * G_GUINT64_CONSTANT(0x100000001b3);
   }
   return hash;
 }
 
 static void
-take_series(DemurBindings *b, sqlite3_stmt *row) {
+take_series(DemurBindings *b, DemurStatement *row) {
   Series *series = g_new0(Series, 1);
   series->images = demur_store_text(row, 1);
   series->person = demur_store_text(row, 2);
-  series->accepted = sqlite3_column_int(row, 3) != 0;
-  series->conflict = sqlite3_column_type(row, 4) != SQLITE_NULL;
+  series->accepted = demur_store_int(row, 3) != 0;
+  series->conflict = demur_store_type(row, 4) != DEMUR_COLUMN_NULL;
   g_snprintf(series->making, sizeof series->making, "%016" G_GINT64_MODIFIER "x",
              hash_of(row, 5, N_MAKING));
   g_hash_table_insert(b->series, demur_store_text(row, 0), series);
 }
 
 static void
-take_score(DemurBindings *b, sqlite3_stmt *row) {
-  g_hash_table_insert(
-      b->scores,
-      pair((const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1)),
-      demur_store_text(row, 2));
+take_score(DemurBindings *b, DemurStatement *row) {
+  g_hash_table_insert(b->scores, pair(demur_store_peek(row, 0), demur_store_peek(row, 1)),
+                      demur_store_text(row, 2));
 }
 
 static void
-take_cohort(DemurBindings *b, sqlite3_stmt *row) {
+take_cohort(DemurBindings *b, DemurStatement *row) {
   b->cohort_digest = demur_store_text(row, 0);
   b->cohort_model = demur_store_text(row, 1);
 }

@@ -6,7 +6,7 @@
 gboolean
 demur_checkpoints_save(DemurWorkspace *workspace, const char *name, GBytes *bytes, gint64 n_updates,
                        const char *created, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO checkpoint (name, data, n_updates, created)"
                             " VALUES (?, ?, ?, ?)",
@@ -24,7 +24,7 @@ demur_checkpoints_save(DemurWorkspace *workspace, const char *name, GBytes *byte
 
 GBytes *
 demur_checkpoints_load(DemurWorkspace *workspace, const char *name, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT data FROM checkpoint WHERE name = ?", error);
   if (statement == NULL)
     return NULL;
@@ -40,15 +40,16 @@ demur_checkpoints_load(DemurWorkspace *workspace, const char *name, GError **err
         name);
     return NULL;
   }
-  GBytes *bytes =
-      g_bytes_new(sqlite3_column_blob(statement, 0), (gsize)sqlite3_column_bytes(statement, 0));
-  sqlite3_reset(statement);
+  gsize n_bytes;
+  gconstpointer data = demur_store_bytes(statement, 0, &n_bytes);
+  GBytes *bytes = g_bytes_new(data, n_bytes);
+  demur_store_reset(statement);
   return bytes;
 }
 
 gboolean
 demur_checkpoints_remove(DemurWorkspace *workspace, const char *name, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "DELETE FROM checkpoint WHERE name = ?", error);
   if (statement == NULL)
     return FALSE;

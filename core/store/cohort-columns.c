@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "cohort/columns.h"
 
-/* SQLite's own limit of a blob is 1 GB; small chunks keep memory low and progress moving. */
+/* An engine's own limit of a blob is 1 GB; small chunks keep memory low and progress moving. */
 #define CHUNK_BYTES ((size_t)4 << 20)
 
 static gboolean
 write_chunk(DemurWorkspace *workspace, gint64 cohort_id, const char *name, gint64 chunk,
             gconstpointer data, size_t n_bytes, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "INSERT INTO cohort_column (cohort_id, name, chunk, data) VALUES (?, ?, ?, ?)",
       error);
   if (statement == NULL)
@@ -60,7 +60,7 @@ write_texts(DemurWorkspace *workspace, gint64 cohort_id, const char *name, char 
 gboolean
 demur_store_write_attribute(DemurWorkspace *workspace, gint64 cohort_id, size_t position,
                             size_t n_scans, const DemurAttribute *attribute, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO cohort_attribute (cohort_id, position, name, n_values) VALUES (?, ?, ?, ?)",
       error);
@@ -87,7 +87,7 @@ write_splits(DemurWorkspace *workspace, gint64 cohort_id, const DemurCohort *coh
     g_autofree guint32 *rows = demur_cohort_rows(cohort, cohort->split_names[s], &n_rows, error);
     if (rows == NULL)
       return FALSE;
-    sqlite3_stmt *statement = demur_store_statement(
+    DemurStatement *statement = demur_store_statement(
         workspace,
         "INSERT INTO cohort_split (cohort_id, position, name, n_scans, n_patients)"
         " VALUES (?, ?, ?, ?, ?)",
@@ -128,7 +128,7 @@ write_column(DemurWorkspace *workspace, gint64 id, const DemurCohort *cohort,
 gboolean
 demur_store_write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *digest,
                          const DemurProgress *progress, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
       " n_classes, embedding_width, created, outcome, horizon_years)"
@@ -152,7 +152,7 @@ demur_store_write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, c
                           cohort->horizon_years > 0.0 ? cohort->horizon_years : (double)NAN);
   if (!demur_store_run(workspace, statement, "saving a cohort", error))
     return FALSE;
-  const gint64 id = sqlite3_last_insert_rowid(workspace->database);
+  const gint64 id = demur_store_inserted_id(workspace);
   const size_t n = cohort->n_scans;
   if (!write_splits(workspace, id, cohort, error))
     return FALSE;
@@ -175,9 +175,9 @@ damaged(const char *cohort, const char *column, GError **error) {
 }
 
 /* The chunks of a column in order, begun: each one's row and length. */
-static sqlite3_stmt *
+static DemurStatement *
 chunks(DemurWorkspace *workspace, gint64 id, const char *column, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, length(data) FROM cohort_column WHERE cohort_id = ? AND name = ? ORDER BY chunk",
       error);
@@ -188,20 +188,11 @@ chunks(DemurWorkspace *workspace, gint64 id, const char *column, GError **error)
   return statement;
 }
 
-/* A chunk's bytes [length] straight to where they belong: a column of the row would be copied
- * twice.
- */
+/* A chunk's bytes [length] straight to where they belong. */
 static gboolean
 read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, size_t length, GError **error) {
-  sqlite3_blob *blob = NULL;
-  const gboolean ok = length <= G_MAXINT &&
-                      sqlite3_blob_open(workspace->database, "main", "cohort_column", "data", row,
-                                        0, &blob) == SQLITE_OK &&
-                      sqlite3_blob_read(blob, bytes, (int)length, 0) == SQLITE_OK;
-  if (!ok)
-    demur_store_fail(workspace, "reading a cohort", error);
-  sqlite3_blob_close(blob);
-  return ok;
+  return demur_store_read_chunk(workspace, row, bytes, length) ||
+         demur_store_fail(workspace, "reading a cohort", error);
 }
 
 /* An array of exactly n rows; *array stays NULL where the column is absent and may be. */
@@ -209,7 +200,7 @@ static gboolean
 read_array(DemurWorkspace *workspace, gint64 id, const char *cohort, const char *column,
            gboolean optional, size_t n, size_t row_bytes, const DemurProgress *progress,
            void *array, GError **error) {
-  sqlite3_stmt *statement = chunks(workspace, id, column, error);
+  DemurStatement *statement = chunks(workspace, id, column, error);
   if (statement == NULL)
     return FALSE;
   guint8 *bytes = NULL;
@@ -217,16 +208,16 @@ read_array(DemurWorkspace *workspace, gint64 id, const char *cohort, const char 
   const size_t n_bytes = n * row_bytes;
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading a cohort", error)) && row) {
-    const size_t length = (size_t)sqlite3_column_int64(statement, 1);
+    const size_t length = (size_t)demur_store_int(statement, 1);
     if (bytes == NULL && (bytes = demur_memory_unset(n, row_bytes, 1, error)) == NULL)
       ok = FALSE;
     else if (length > n_bytes - at)
       ok = damaged(cohort, column, error);
     else
       ok = demur_progress_step(progress, (double)at / (double)n_bytes, "loading", error) &&
-           read_chunk(workspace, sqlite3_column_int64(statement, 0), bytes + at, length, error);
+           read_chunk(workspace, demur_store_int(statement, 0), bytes + at, length, error);
     if (!ok) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       break;
     }
     at += length;
@@ -241,7 +232,7 @@ read_array(DemurWorkspace *workspace, gint64 id, const char *cohort, const char 
 static gboolean
 read_texts(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, const char *column,
            gboolean optional, size_t n, char ***texts, GError **error) {
-  sqlite3_stmt *statement = chunks(workspace, id, column, error);
+  DemurStatement *statement = chunks(workspace, id, column, error);
   if (statement == NULL)
     return FALSE;
   g_autofree char **list = NULL;
@@ -250,12 +241,12 @@ read_texts(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, const char
   while ((ok = demur_store_step(workspace, statement, &row, "reading a cohort", error)) && row) {
     if (list == NULL)
       list = g_new(char *, MAX(n, 1));
-    const size_t length = (size_t)sqlite3_column_int64(statement, 1);
+    const size_t length = (size_t)demur_store_int(statement, 1);
     if (length == 0)
       continue;
     char *block = g_malloc(length);
     demur_cohort_keep_block(cohort, block);
-    if (!read_chunk(workspace, sqlite3_column_int64(statement, 0), block, length, error)) {
+    if (!read_chunk(workspace, demur_store_int(statement, 0), block, length, error)) {
       ok = FALSE;
     } else if (block[length - 1] != '\0') {
       ok = damaged(cohort->name, column, error);
@@ -267,7 +258,7 @@ read_texts(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, const char
         ok = damaged(cohort->name, column, error);
     }
     if (!ok) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       return FALSE;
     }
   }
@@ -289,7 +280,7 @@ check_codes(const char *cohort, const char *column, const guint32 *codes, size_t
 
 static gboolean
 read_attributes(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT name, n_values FROM cohort_attribute WHERE cohort_id = ? ORDER BY position", error);
   if (statement == NULL)
@@ -299,7 +290,7 @@ read_attributes(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, GErro
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading attributes", error)) && row) {
     const DemurAttribute attribute = {.name = demur_store_text(statement, 0),
-                                      .n_values = (size_t)sqlite3_column_int64(statement, 1)};
+                                      .n_values = (size_t)demur_store_int(statement, 1)};
     g_array_append_val(attributes, attribute);
   }
   cohort->n_attributes = attributes->len;

@@ -17,7 +17,7 @@ exclusion_free(gpointer exclusion) {
 /* Runs a statement with one number bound. */
 static gboolean
 run_for(DemurWorkspace *workspace, const char *sql, gint64 id, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, id);
@@ -40,7 +40,7 @@ demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
   for (size_t i = 0; ok && i < n; i++) {
     if (exclusions[i].n == 0)
       continue;
-    sqlite3_stmt *statement = demur_store_statement(
+    DemurStatement *statement = demur_store_statement(
         workspace,
         "INSERT INTO cohort_exclusion (cohort_id, position, reason, n) VALUES (?, ?, ?, ?)", error);
     ok = statement != NULL;
@@ -56,10 +56,10 @@ demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
 }
 
 static gpointer
-read_exclusion(sqlite3_stmt *statement) {
+read_exclusion(DemurStatement *statement) {
   DemurExclusion *exclusion = g_new0(DemurExclusion, 1);
   exclusion->reason = demur_store_text(statement, 0);
-  exclusion->n = (size_t)sqlite3_column_int64(statement, 1);
+  exclusion->n = (size_t)demur_store_int(statement, 1);
   return exclusion;
 }
 
@@ -74,7 +74,7 @@ demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *
   const gint64 there = known > 0 ? 1 : demur_store_cohort_exists(workspace, name, error);
   if (there <= 0)
     return there < 0 ? FALSE : demur_store_cohort_not_found(workspace, name, error);
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "SELECT e.reason, e.n FROM cohort_exclusion e JOIN cohort c"
                             " ON c.id = e.cohort_id WHERE c.name = ? ORDER BY e.position",
@@ -94,7 +94,7 @@ demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *
 static gboolean
 write_warning(DemurWorkspace *workspace, gint64 id, size_t position,
               const DemurTableWarning *warning, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO cohort_warning (cohort_id, position, kind, column_name, first, second, n, n_all)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -135,7 +135,7 @@ demur_cohorts_warnings(DemurWorkspace *workspace, const char *name, GError **err
       demur_store_cohort_not_found(workspace, name, error);
     return NULL;
   }
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT w.kind, w.column_name, w.first, w.second, w.n, w.n_all FROM cohort_warning w"
       " JOIN cohort c ON c.id = w.cohort_id WHERE c.name = ? ORDER BY w.position",
@@ -152,8 +152,8 @@ demur_cohorts_warnings(DemurWorkspace *workspace, const char *name, GError **err
     if (known < 0)
       continue;
     DemurTableWarning *warning = demur_table_warnings_add(
-        list, (DemurTableWarningKind)known, NULL, NULL, NULL,
-        (size_t)sqlite3_column_int64(statement, 4), (size_t)sqlite3_column_int64(statement, 5));
+        list, (DemurTableWarningKind)known, NULL, NULL, NULL, (size_t)demur_store_int(statement, 4),
+        (size_t)demur_store_int(statement, 5));
     warning->column = demur_store_text(statement, 1);
     warning->first = demur_store_text(statement, 2);
     warning->second = demur_store_text(statement, 3);

@@ -58,35 +58,34 @@ summary_free(gpointer summary) {
 
 /* Fills in the row that statement stands on, then its splits. */
 static DemurCohortSummary *
-read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GError **error) {
+read_summary(DemurWorkspace *workspace, DemurStatement *statement, gint64 *id, GError **error) {
   g_autoptr(DemurCohortSummary) summary = g_new0(DemurCohortSummary, 1);
-  *id = sqlite3_column_int64(statement, 0);
+  *id = demur_store_int(statement, 0);
   summary->name = demur_store_text(statement, 1);
   summary->model = demur_store_text(statement, 2);
   summary->source = demur_store_text(statement, 3);
-  summary->simulated = sqlite3_column_int(statement, 4) != 0;
+  summary->simulated = demur_store_int(statement, 4) != 0;
   summary->digest = demur_store_text(statement, 5);
-  summary->n_scans = (size_t)sqlite3_column_int64(statement, 6);
-  summary->n_patients = (size_t)sqlite3_column_int64(statement, 7);
-  summary->n_sites = (size_t)sqlite3_column_int64(statement, 8);
-  summary->n_classes = (size_t)sqlite3_column_int64(statement, 9);
-  summary->embedding_width = (size_t)sqlite3_column_int64(statement, 10);
+  summary->n_scans = (size_t)demur_store_int(statement, 6);
+  summary->n_patients = (size_t)demur_store_int(statement, 7);
+  summary->n_sites = (size_t)demur_store_int(statement, 8);
+  summary->n_classes = (size_t)demur_store_int(statement, 9);
+  summary->embedding_width = (size_t)demur_store_int(statement, 10);
   summary->created = demur_store_text(statement, 11);
   summary->outcome = demur_store_text(statement, 12);
-  summary->horizon_years = sqlite3_column_double(statement, 13); /* 0 of NULL */
+  summary->horizon_years = demur_store_number(statement, 13); /* 0 of NULL */
   g_autoptr(GArray) splits = g_array_new(FALSE, FALSE, sizeof(DemurSplitSummary));
-  sqlite3_stmt *query = demur_store_statement(workspace,
-                                              "SELECT name, n_scans, n_patients FROM cohort_split"
-                                              " WHERE cohort_id = ? ORDER BY position",
-                                              error);
+  DemurStatement *query = demur_store_statement(workspace,
+                                                "SELECT name, n_scans, n_patients FROM cohort_split"
+                                                " WHERE cohort_id = ? ORDER BY position",
+                                                error);
   if (query == NULL)
     return NULL;
   demur_store_bind_int(query, 1, *id);
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, query, &row, "reading splits", error)) && row) {
-    const DemurSplitSummary split = {demur_store_text(query, 0),
-                                     (size_t)sqlite3_column_int64(query, 1),
-                                     (size_t)sqlite3_column_int64(query, 2)};
+    const DemurSplitSummary split = {demur_store_text(query, 0), (size_t)demur_store_int(query, 1),
+                                     (size_t)demur_store_int(query, 2)};
     g_array_append_val(splits, split);
   }
   summary->n_splits = splits->len;
@@ -100,7 +99,7 @@ read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GEr
 
 GPtrArray *
 demur_cohorts_list(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, SELECT_SUMMARY " ORDER BY name", error);
   if (statement == NULL)
     return NULL;
@@ -110,7 +109,7 @@ demur_cohorts_list(DemurWorkspace *workspace, GError **error) {
     gint64 id;
     DemurCohortSummary *summary = read_summary(workspace, statement, &id, error);
     if (summary == NULL) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       return NULL;
     }
     g_ptr_array_add(list, summary);
@@ -135,7 +134,7 @@ demur_store_cohort_not_found(DemurWorkspace *workspace, const char *name, GError
 
 DemurCohortSummary *
 demur_store_find_cohort(DemurWorkspace *workspace, const char *name, gint64 *id, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, SELECT_SUMMARY " WHERE name = ?", error);
   if (statement == NULL)
     return NULL;
@@ -148,7 +147,7 @@ demur_store_find_cohort(DemurWorkspace *workspace, const char *name, gint64 *id,
     return NULL;
   }
   DemurCohortSummary *summary = read_summary(workspace, statement, id, error);
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return summary;
 }
 
@@ -218,7 +217,7 @@ remove_attribute(DemurWorkspace *workspace, gint64 id, const char *name, GError 
       "DELETE FROM cohort_column WHERE cohort_id = ?1 AND name = 'values:' || ?2",
   };
   for (size_t i = 0; i < G_N_ELEMENTS(sql); i++) {
-    sqlite3_stmt *statement = demur_store_statement(workspace, sql[i], error);
+    DemurStatement *statement = demur_store_statement(workspace, sql[i], error);
     if (statement == NULL)
       return FALSE;
     demur_store_bind_int(statement, 1, id);
@@ -311,7 +310,7 @@ demur_cohorts_remove(DemurWorkspace *workspace, const char *name, gboolean force
   g_autofree char *key = g_strconcat("cohort:", name, NULL);
   g_autofree char *now = demur_store_now(workspace);
   if (ok) {
-    sqlite3_stmt *statement =
+    DemurStatement *statement =
         demur_store_statement(workspace, "DELETE FROM cohort WHERE id = ?", error);
     ok = statement != NULL;
     if (ok) {

@@ -2,15 +2,14 @@
  * Nothing outside core/store includes this header. */
 #pragma once
 
-#include <sqlite3.h>
-
+#include "store/driver.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
 
 struct DemurWorkspace {
   char *path;
-  sqlite3 *database;
+  DemurConnection *connection;
   gboolean read_only;
   char *user, *station; /* who works, for events; NULL: not known */
   char *(*now)(void);
@@ -23,52 +22,77 @@ struct DemurWorkspace {
   guint depth;            /* of nested transactions */
   gboolean has_begun;     /* this handle has looked whose the last event is */
   GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */
-  GHashTable *statements; /* SQL text -> sqlite3_stmt, prepared once */
+  GHashTable *statements; /* SQL text -> DemurStatement, prepared once */
 };
 
-/* Turns the connection's last error into words: locked, full, read-only, damaged. doing: "saving
- * cohort ist". DEMUR_ERROR_STORE, or G_IO_ERROR_CANCELLED of a wait for a lock; always FALSE. */
+/* Turns the connection's last failure into words (demur_driver_fail). doing: "saving cohort ist". DEMUR_ERROR_STORE, or G_IO_ERROR_CANCELLED of a wait for a lock; always FALSE. */
 gboolean demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error);
 
 /* A prepared statement, reset and without bindings; owned by the workspace and good until the same
  * text is asked for again. sql must be a string constant. NULL with error. */
-sqlite3_stmt *demur_store_statement(DemurWorkspace *workspace, const char *sql,
-                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurStatement *demur_store_statement(DemurWorkspace *workspace, const char *sql,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Bind by 1-based place. Text NULL and NaN become NULL. Text and blobs are not copied: they must
  * outlive the step. */
-void demur_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
-void demur_store_bind_double(sqlite3_stmt *statement, int at, double value);
-void demur_store_bind_int(sqlite3_stmt *statement, int at, gint64 value);
-void demur_store_bind_blob(sqlite3_stmt *statement, int at, gconstpointer bytes, size_t n_bytes);
+void demur_store_bind_text(DemurStatement *statement, int at, const char *text);
+void demur_store_bind_double(DemurStatement *statement, int at, double value);
+void demur_store_bind_int(DemurStatement *statement, int at, gint64 value);
+void demur_store_bind_blob(DemurStatement *statement, int at, gconstpointer bytes, size_t n_bytes);
 
 /* Runs a statement that gives no row, and resets it. */
-gboolean demur_store_run(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+gboolean demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The next row: *row is FALSE behind the last one (the statement is then reset). */
-gboolean demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gboolean *row,
+gboolean demur_store_step(DemurWorkspace *workspace, DemurStatement *statement, gboolean *row,
                           const char *doing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Columns by 0-based place: an owned copy (NULL for NULL); NaN for NULL. */
-char *demur_store_text(sqlite3_stmt *statement, int at);
-double demur_store_double(sqlite3_stmt *statement, int at);
+/* Gives the statement back before its last row was read: an open one holds the view it reads. */
+void demur_store_reset(DemurStatement *statement);
+
+/* Columns by 0-based place: an owned copy (NULL for NULL); NaN for NULL; 0 for NULL (number, int); a text
+ * of the statement's, good until its next step (NULL for NULL); bytes of a text or a blob, digits of a
+ * whole number, likewise. */
+char *demur_store_text(DemurStatement *statement, int at);
+double demur_store_double(DemurStatement *statement, int at);
+double demur_store_number(DemurStatement *statement, int at);
+gint64 demur_store_int(DemurStatement *statement, int at);
+const char *demur_store_peek(DemurStatement *statement, int at);
+gconstpointer demur_store_bytes(DemurStatement *statement, int at, gsize *n_bytes);
+DemurColumnType demur_store_type(DemurStatement *statement, int at);
+
+/* What a statement has, for those who don't know it (store/seal.c). */
+int demur_store_n_parameters(const DemurStatement *statement);
+int demur_store_n_columns(const DemurStatement *statement);
+const char *demur_store_column_name(DemurStatement *statement, int at);
+
+/* Of the statement that was run last: the number of the row that it inserted, rows that it changed. */
+gint64 demur_store_inserted_id(DemurWorkspace *workspace);
+gint64 demur_store_n_changed(DemurWorkspace *workspace);
+
+/* The bytes [n_bytes] of a cohort's chunk by its row, without a copy in between. */
+gboolean demur_store_read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, gsize n_bytes);
+
+/* A statement that engines can't share, by what it asks. */
+DemurStatement *demur_store_dialect(DemurWorkspace *workspace, DemurDialect what,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The n texts from a column on, owned, each where it belongs. */
-void demur_store_read_texts(sqlite3_stmt *statement, int from, char **const *texts, size_t n);
+void demur_store_read_texts(DemurStatement *statement, int from, char **const *texts, size_t n);
 
 /* Makes a record, owned, of the row that the statement stands at. */
-typedef gpointer (*DemurStoreReadFunc)(sqlite3_stmt *statement);
+typedef gpointer (*DemurStoreReadFunc)(DemurStatement *statement);
 
 /* Every row as a record, in the statement's order; the list owns them and frees each by free_record.
  * NULL with error. */
-GPtrArray *demur_store_list(DemurWorkspace *workspace, sqlite3_stmt *statement,
+GPtrArray *demur_store_list(DemurWorkspace *workspace, DemurStatement *statement,
                             DemurStoreReadFunc read, GDestroyNotify free_record, const char *doing,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The texts of the first column, owned; NULL with error. */
-char **demur_store_list_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
-                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+char **demur_store_list_texts(DemurWorkspace *workspace, DemurStatement *statement,
+                              const char *doing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Between two transactions of one long write: long enough that who waits for the lock, and asks for it
  * from time to time, gets it. */

@@ -75,20 +75,20 @@ demur_event_digest(const DemurEvent *event) {
 /* The last event's number and chain; 0 and "" before the first. */
 static gboolean
 read_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "SELECT sequence, chain FROM event ORDER BY sequence DESC LIMIT 1", error);
   gboolean row;
   if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
     return FALSE;
-  *sequence = row ? sqlite3_column_int64(statement, 0) : 0;
+  *sequence = row ? demur_store_int(statement, 0) : 0;
   *chain = row ? demur_store_text(statement, 1) : g_strdup("");
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return TRUE;
 }
 
 static gboolean
 insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO event (sequence, kind, key, digest, details, user, station, program, created,"
       " previous, chain, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -141,7 +141,7 @@ gboolean
 demur_events_begin(DemurWorkspace *workspace, GError **error) {
   if (workspace->has_begun || workspace->user == NULL)
     return TRUE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT coalesce(user, ''), coalesce(station, '') FROM event ORDER BY sequence DESC LIMIT 1",
       error);
@@ -149,10 +149,10 @@ demur_events_begin(DemurWorkspace *workspace, GError **error) {
   if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
     return FALSE;
   const gboolean another =
-      row && (g_strcmp0((const char *)sqlite3_column_text(statement, 0), workspace->user) != 0 ||
-              g_strcmp0((const char *)sqlite3_column_text(statement, 1),
+      row && (g_strcmp0(demur_store_peek(statement, 0), workspace->user) != 0 ||
+              g_strcmp0(demur_store_peek(statement, 1),
                         workspace->station != NULL ? workspace->station : "") != 0);
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   workspace->has_begun = TRUE;
   g_autofree char *now = demur_store_now(workspace);
   return !another ||
@@ -160,11 +160,11 @@ demur_events_begin(DemurWorkspace *workspace, GError **error) {
 }
 
 static gpointer
-read_event(sqlite3_stmt *statement) {
+read_event(DemurStatement *statement) {
   DemurEvent *event = g_new0(DemurEvent, 1);
-  event->sequence = sqlite3_column_int64(statement, 0);
+  event->sequence = demur_store_int(statement, 0);
   /* The table takes no other word. */
-  if (!demur_event_kind_from_name((const char *)sqlite3_column_text(statement, 1), &event->kind))
+  if (!demur_event_kind_from_name(demur_store_peek(statement, 1), &event->kind))
     event->kind = DEMUR_EVENT_REFUSAL;
   char **texts[] = {&event->key,     &event->digest,  &event->details, &event->user,
                     &event->station, &event->program, &event->created, &event->previous,
@@ -175,7 +175,7 @@ read_event(sqlite3_stmt *statement) {
 
 GPtrArray *
 demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT sequence, kind, key, digest, details, user, station, program, created, previous,"
       " chain, seal FROM event WHERE sequence > ?1 AND (?2 IS NULL OR key = ?2) ORDER BY sequence",
@@ -196,7 +196,7 @@ demur_events_head(DemurWorkspace *workspace, GError **error) {
 
 char *
 demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT chain FROM event WHERE kind NOT IN ('export', 'reveal', 'refusal', 'opening',"
       " 'opened', 'setting')"
@@ -207,13 +207,13 @@ demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
     return NULL;
   char *chain = row ? demur_store_text(statement, 0) : g_strdup("");
   if (row)
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
   return chain;
 }
 
 gboolean
 demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT sequence FROM event WHERE kind IN ('cohort', 'training', 'threshold', 'audit')"
       " OR (kind = 'removal' AND key NOT LIKE 'series:%' AND key NOT LIKE 'score:%')"
@@ -222,8 +222,8 @@ demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence, GEr
   gboolean row;
   if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
     return FALSE;
-  *sequence = row ? sqlite3_column_int64(statement, 0) : 0;
-  sqlite3_reset(statement);
+  *sequence = row ? demur_store_int(statement, 0) : 0;
+  demur_store_reset(statement);
   return TRUE;
 }
 

@@ -9,13 +9,11 @@
 #include <unistd.h>
 
 #include <glib.h>
-#include <sqlite3.h>
 
 #include "base/error.h"
 #include "base/file-output.h"
+#include "store/driver-sqlite.h"
 #include "store/schema.h"
-
-#define HEAD_SIZE 100 /* of SQLite's file header */
 
 /* The file itself, behind links, absolute: its side files lie beside it (owned). */
 static char *
@@ -60,30 +58,6 @@ demur_store_refuse_newer(const char *path, gint64 version, GError **error) {
   return FALSE;
 }
 
-/* The file's first bytes and size, read through SQLite: a descriptor of our own would, when it is
- * closed, drop the locks that every other handle of this process has on the file (POSIX). */
-static int
-read_head(const char *path, guint8 *head, sqlite3_int64 *size) {
-  sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-  g_autofree char *whole = whole_path(path);
-  const char *name = sqlite3_create_filename(whole, "", "", 0, NULL);
-  sqlite3_file *file = g_malloc0((gsize)vfs->szOsFile);
-  int code = name != NULL
-                 ? vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL)
-                 : SQLITE_NOMEM;
-  if (code == SQLITE_OK)
-    code = file->pMethods->xFileSize(file, size);
-  if (code == SQLITE_OK && *size > 0)
-    code = file->pMethods->xRead(file, head, HEAD_SIZE, 0);
-  if (code == SQLITE_IOERR_SHORT_READ) /* the rest is zero */
-    code = SQLITE_OK;
-  if (file->pMethods != NULL)
-    file->pMethods->xClose(file);
-  g_free(file);
-  sqlite3_free_filename(name);
-  return code;
-}
-
 gboolean
 demur_workspace_is_database(const char *bytes, size_t n) {
   static const char magic[] = "SQLite format 3"; /* with its zero byte (SQLite, Database Header) */
@@ -105,13 +79,14 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
     demur_error_set(error, DEMUR_ERROR_STORE, "%s %s; give a file (--workspace)", path, wrong);
     return FALSE;
   }
-  guint8 head[HEAD_SIZE] = {0};
-  sqlite3_int64 size = 0;
-  const int code = number == 0 ? read_head(path, head, &size) : SQLITE_CANTOPEN;
-  if (code != SQLITE_OK) {
+  guint8 head[DEMUR_SQLITE_HEAD] = {0};
+  gint64 size = 0;
+  g_autofree char *whole = whole_path(path);
+  const char *unread =
+      number != 0 ? g_strerror(number) : demur_sqlite_read_head(whole, head, &size);
+  if (unread != NULL) {
     demur_error_set(error, DEMUR_ERROR_STORE,
-                    "workspace %s can't be read: %s; check the rights of the file", path,
-                    number != 0 ? g_strerror(number) : sqlite3_errstr(code));
+                    "workspace %s can't be read: %s; check the rights of the file", path, unread);
     return FALSE;
   }
   if (size == 0)

@@ -51,7 +51,7 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
         record->scan_id);
     return FALSE;
   }
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO series_overrule (scan_id, reason, rules_eligible, rules_accepted, rules_reason,"
       " replaced, created, user) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -73,7 +73,7 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
     DemurOverruleRecord kept = *record;
     kept.user = record->user != NULL ? record->user : workspace->user;
     g_autofree char *digest = demur_overrule_digest(&kept);
-    g_autofree char *key = demur_overrule_key(sqlite3_last_insert_rowid(workspace->database));
+    g_autofree char *key = demur_overrule_key(demur_store_inserted_id(workspace));
     ok = demur_events_add(workspace, DEMUR_EVENT_OVERRULE, key, digest, NULL, record->created,
                           error);
   }
@@ -81,13 +81,13 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
 }
 
 static gpointer
-read_overrule(sqlite3_stmt *statement) {
+read_overrule(DemurStatement *statement) {
   DemurOverruleRecord *record = g_new0(DemurOverruleRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   record->scan_id = demur_store_text(statement, 1);
   record->reason = demur_store_text(statement, 2);
-  record->rules_eligible = sqlite3_column_int(statement, 3) != 0;
-  record->rules_accepted = sqlite3_column_int(statement, 4) != 0;
+  record->rules_eligible = demur_store_int(statement, 3) != 0;
+  record->rules_accepted = demur_store_int(statement, 4) != 0;
   record->rules_reason = demur_store_text(statement, 5);
   record->replaced = demur_store_text(statement, 6);
   record->created = demur_store_text(statement, 7);
@@ -97,7 +97,7 @@ read_overrule(sqlite3_stmt *statement) {
 
 GPtrArray *
 demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, scan_id, reason, rules_eligible, rules_accepted, rules_reason, replaced, created,"
       " user"

@@ -83,7 +83,7 @@ demur_review_digest(const DemurReviewRecord *r) {
 /* The digest of the verdict that is reviewed, which must be of the same scan. */
 static gboolean
 find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT v.digest FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id"
       " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS ?"
@@ -99,7 +99,7 @@ find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **erro
     return FALSE;
   if (row) {
     record->verdict_digest = demur_store_text(statement, 0);
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
     return TRUE;
   }
   demur_error_set(error, DEMUR_ERROR_STATE,
@@ -111,7 +111,7 @@ find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **erro
 /* Saves the review and its event, and sets its id. */
 static gboolean
 insert_review(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT INTO review (scan_id, cohort, verdict_id, kind, comment,"
                             " revealed, shown, user, created, verdict_digest, digest)"
@@ -136,7 +136,7 @@ insert_review(DemurWorkspace *workspace, DemurReviewRecord *record, GError **err
   demur_store_bind_text(statement, 11, digest);
   if (!demur_store_run(workspace, statement, "saving a review", error))
     return FALSE;
-  record->id = sqlite3_last_insert_rowid(workspace->database);
+  record->id = demur_store_inserted_id(workspace);
   g_autofree char *key = demur_review_key(record->id);
   return demur_events_add(
       workspace, record->kind == DEMUR_REVIEW_REVEAL ? DEMUR_EVENT_REVEAL : DEMUR_EVENT_REVIEW, key,
@@ -170,18 +170,18 @@ demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError 
   " FROM review "
 
 static gpointer
-read_review(sqlite3_stmt *statement) {
+read_review(DemurStatement *statement) {
   DemurReviewRecord *record = g_new0(DemurReviewRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   record->scan_id = demur_store_text(statement, 1);
   record->cohort = demur_store_text(statement, 2);
-  record->verdict_id = sqlite3_column_int64(statement, 3);
+  record->verdict_id = demur_store_int(statement, 3);
   g_autofree char *kind = demur_store_text(statement, 4);
   for (guint k = 0; k < G_N_ELEMENTS(kind_names); k++)
     if (g_strcmp0(kind, kind_names[k]) == 0)
       record->kind = (DemurReviewKind)k;
   record->comment = demur_store_text(statement, 5);
-  record->revealed = sqlite3_column_int(statement, 6) != 0;
+  record->revealed = demur_store_int(statement, 6) != 0;
   record->shown = demur_store_text(statement, 7);
   record->user = demur_store_text(statement, 8);
   record->created = demur_store_text(statement, 9);
@@ -191,14 +191,14 @@ read_review(sqlite3_stmt *statement) {
 }
 
 static GPtrArray *
-query_reviews(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
+query_reviews(DemurWorkspace *workspace, DemurStatement *statement, GError **error) {
   return demur_store_list(workspace, statement, read_review, review_free, "listing reviews", error);
 }
 
 GPtrArray *
 demur_reviews_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
                       GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, SELECT_REVIEW "WHERE cohort IS ? AND scan_id = ? ORDER BY id DESC", error);
   if (statement == NULL)
     return NULL;
@@ -209,7 +209,7 @@ demur_reviews_of_scan(DemurWorkspace *workspace, const char *cohort, const char 
 
 GPtrArray *
 demur_reviews_list(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, SELECT_REVIEW "ORDER BY id DESC", error);
   return statement != NULL ? query_reviews(workspace, statement, error) : NULL;
 }
@@ -234,7 +234,7 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
                     "choosing a coverage needs a reason, which is kept with it");
     return FALSE;
   }
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT INTO decision (selector, selector_digest, cohort, split,"
                             " coverage, threshold, reason, user, created)"
@@ -255,7 +255,7 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
     return FALSE;
   gboolean ok = demur_store_run(workspace, statement, "saving the reason for a coverage", error);
   if (ok) {
-    record->id = sqlite3_last_insert_rowid(workspace->database);
+    record->id = demur_store_inserted_id(workspace);
     g_autofree char *digest = demur_decision_digest(record);
     g_autofree char *key = demur_decision_key(record->id);
     ok = demur_events_add(workspace, DEMUR_EVENT_DECISION, key, digest, NULL, record->created,
@@ -265,9 +265,9 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
 }
 
 static gpointer
-read_decision(sqlite3_stmt *statement) {
+read_decision(DemurStatement *statement) {
   DemurDecisionRecord *record = g_new0(DemurDecisionRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   record->selector = demur_store_text(statement, 1);
   record->selector_digest = demur_store_text(statement, 2);
   record->cohort = demur_store_text(statement, 3);
@@ -282,7 +282,7 @@ read_decision(sqlite3_stmt *statement) {
 
 GPtrArray *
 demur_decisions_list(DemurWorkspace *workspace, const char *selector, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, selector, selector_digest, cohort, split, coverage, threshold, reason, user,"
       " created FROM decision WHERE ?1 IS NULL OR selector = ?1 ORDER BY id DESC",

@@ -29,7 +29,7 @@ demur_score_run_record_free(DemurScoreRunRecord *record) {
 
 gboolean
 demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO score_run (scan_id, model, command, exit_status, outcome, message, stderr_end,"
       " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -49,8 +49,8 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
     return FALSE;
   gboolean ok = demur_store_run(workspace, statement, "keeping the log of a run", error);
   if (ok) {
-    g_autofree char *key = g_strdup_printf("run:%" G_GINT64_FORMAT,
-                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    g_autofree char *key =
+        g_strdup_printf("run:%" G_GINT64_FORMAT, demur_store_inserted_id(workspace));
     const char *const texts[] = {record->scan_id, record->model,
                                  demur_run_outcome_name(record->outcome)};
     g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
@@ -60,13 +60,13 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
 }
 
 static gpointer
-read_run(sqlite3_stmt *statement) {
+read_run(DemurStatement *statement) {
   DemurScoreRunRecord *record = g_new0(DemurScoreRunRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   record->scan_id = demur_store_text(statement, 1);
   record->model = demur_store_text(statement, 2);
   record->command = demur_store_text(statement, 3);
-  record->exit_status = sqlite3_column_int(statement, 4);
+  record->exit_status = (int)demur_store_int(statement, 4);
   g_autofree char *outcome = demur_store_text(statement, 5);
   record->outcome = DEMUR_RUN_FAILED;
   for (guint o = 0; o < G_N_ELEMENTS(outcome_names); o++)
@@ -82,7 +82,7 @@ read_run(sqlite3_stmt *statement) {
 GPtrArray *
 demur_score_runs_list(DemurWorkspace *workspace, const char *scan_id, const char *model,
                       GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, scan_id, model, command, exit_status, outcome, message, stderr_end, seconds,"
       " created FROM score_run WHERE (?1 IS NULL OR scan_id = ?1) AND (?2 IS NULL OR model = ?2)"

@@ -35,7 +35,7 @@ record_free(gpointer record) {
   " horizon_years, model_version"
 
 static gpointer
-read_score(sqlite3_stmt *statement) {
+read_score(DemurStatement *statement) {
   DemurScoreRecord *record = g_new0(DemurScoreRecord, 1);
   record->scan_id = demur_store_text(statement, 0);
   record->model = demur_store_text(statement, 1);
@@ -43,15 +43,15 @@ read_score(sqlite3_stmt *statement) {
   record->risk = demur_store_double(statement, 3);
   for (int k = 0; k < DEMUR_N_YEARS; k++)
     record->yearly_risks[k] = demur_store_double(statement, 4 + k);
-  const size_t n_bytes = (size_t)sqlite3_column_bytes(statement, 10);
+  gsize n_bytes;
+  gconstpointer embedding = demur_store_bytes(statement, 10, &n_bytes);
   record->embedding_width = n_bytes / sizeof(float);
   if (record->embedding_width > 0)
-    record->embedding =
-        g_memdup2(sqlite3_column_blob(statement, 10), record->embedding_width * sizeof(float));
+    record->embedding = g_memdup2(embedding, record->embedding_width * sizeof(float));
   record->source = demur_store_text(statement, 11);
   record->created = demur_store_text(statement, 12);
   record->images_digest = demur_store_text(statement, 13);
-  record->event = sqlite3_column_int64(statement, 14);
+  record->event = demur_store_int(statement, 14);
   record->digest = demur_store_text(statement, 15);
   record->horizon_years = demur_store_double(statement, 16);
   record->model_version = demur_store_text(statement, 17);
@@ -113,7 +113,7 @@ demur_score_digest(const DemurScoreRecord *r) {
 
 static gboolean
 insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO score (" COLUMNS
                             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -143,7 +143,7 @@ gboolean
 demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *model,
                   DemurScoreRecord **record, GError **error) {
   *record = NULL;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "SELECT " COLUMNS " FROM score WHERE scan_id = ? AND model = ?", error);
   if (statement == NULL)
     return FALSE;
@@ -154,7 +154,7 @@ demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *mo
     return FALSE;
   if (row) {
     *record = read_score(statement);
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
   }
   return TRUE;
 }
@@ -162,7 +162,7 @@ demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *mo
 /* The digest of what the series' images hold (owned); NULL where it is not known. */
 static gboolean
 find_images(DemurWorkspace *workspace, const char *scan_id, char **digest, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT images_digest FROM series WHERE scan_id = ?", error);
   *digest = NULL;
   if (statement == NULL)
@@ -173,7 +173,7 @@ find_images(DemurWorkspace *workspace, const char *scan_id, char **digest, GErro
     return FALSE;
   if (row)
     *digest = demur_store_text(statement, 0);
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return TRUE;
 }
 
@@ -253,7 +253,7 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
 GPtrArray *
 demur_scores_list(DemurWorkspace *workspace, const char *scan_id, const char *model,
                   GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace,
                             "SELECT " COLUMNS " FROM score WHERE (?1 IS NULL OR scan_id = ?1)"
                             " AND (?2 IS NULL OR model = ?2) ORDER BY scan_id, model",
@@ -267,7 +267,7 @@ demur_scores_list(DemurWorkspace *workspace, const char *scan_id, const char *mo
 
 char **
 demur_scores_models(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT DISTINCT model FROM score ORDER BY model", error);
   if (statement == NULL)
     return NULL;
@@ -276,7 +276,7 @@ demur_scores_models(DemurWorkspace *workspace, GError **error) {
 
 gboolean
 demur_scores_versions(DemurWorkspace *workspace, GHashTable *versions, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT scan_id, model_version FROM score WHERE model_version IS NOT NULL ORDER BY event, id",
       error);

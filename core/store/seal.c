@@ -114,32 +114,32 @@ demur_store_seal_is_row(const char *key) {
 }
 
 static void
-add_column(DemurSha256 *sha, sqlite3_stmt *statement, int column) {
-  const int type = sqlite3_column_type(statement, column);
-  if (type == SQLITE_NULL)
+add_column(DemurSha256 *sha, DemurStatement *statement, int column) {
+  const DemurColumnType type = demur_store_type(statement, column);
+  if (type == DEMUR_COLUMN_NULL)
     return;
-  demur_sha256_add_text(sha, sqlite3_column_name(statement, column));
+  demur_sha256_add_text(sha, demur_store_column_name(statement, column));
   const guint8 tag = (guint8)type;
   demur_sha256_update(sha, &tag, 1);
-  if (type == SQLITE_FLOAT) {
-    const double number = sqlite3_column_double(statement, column);
+  if (type == DEMUR_COLUMN_FLOAT) {
+    const double number = demur_store_number(statement, column);
     demur_sha256_add_bytes(sha, &number, sizeof number);
     return;
   }
   /* Of a whole number its digits. */
-  const void *bytes = type == SQLITE_INTEGER ? (const void *)sqlite3_column_text(statement, column)
-                                             : sqlite3_column_blob(statement, column);
-  demur_sha256_add_bytes(sha, bytes, (size_t)sqlite3_column_bytes(statement, column));
+  gsize n_bytes;
+  gconstpointer bytes = demur_store_bytes(statement, column, &n_bytes);
+  demur_sha256_add_bytes(sha, bytes, n_bytes);
 }
 
 /* The rows of one query into sha. */
 static gboolean
 add_rows(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
          DemurSha256 *sha, gboolean *any, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
-  const int n = sqlite3_bind_parameter_count(statement);
+  const int n = demur_store_n_parameters(statement);
   if (n >= 1)
     demur_store_bind_text(statement, 1, first);
   if (n >= 2)
@@ -151,7 +151,7 @@ add_rows(DemurWorkspace *workspace, const char *sql, const char *first, const ch
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "sealing the log", error)) && row) {
     *any = TRUE;
-    for (int c = 0; c < sqlite3_column_count(statement); c++)
+    for (int c = 0; c < demur_store_n_columns(statement); c++)
       add_column(sha, statement, c);
     demur_sha256_add_text(sha, NULL); /* the end of a row */
   }
@@ -194,10 +194,10 @@ demur_store_seal_keys(DemurWorkspace *workspace, GError **error) {
   for (size_t k = 0; k < G_N_ELEMENTS(sealed); k++) {
     if (sealed[k].keys == NULL)
       continue;
-    sqlite3_stmt *statement = demur_store_statement(workspace, sealed[k].keys, error);
+    DemurStatement *statement = demur_store_statement(workspace, sealed[k].keys, error);
     gboolean row = FALSE, ok = statement != NULL;
     while (ok && (ok = demur_store_step(workspace, statement, &row, "listing rows", error)) && row)
-      g_strv_builder_add(keys, (const char *)sqlite3_column_text(statement, 0));
+      g_strv_builder_add(keys, demur_store_peek(statement, 0));
     if (!ok)
       return NULL;
   }

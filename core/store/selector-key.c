@@ -16,14 +16,14 @@ G_STATIC_ASSERT(DEMUR_HASH_KEY_BYTES ==
 
 static gboolean
 read_key(DemurWorkspace *workspace, guint8 *key, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT max(key) FROM selector_key", error);
   gboolean row;
   if (statement == NULL ||
       !demur_store_step(workspace, statement, &row, "reading the selectors' key", error))
     return FALSE;
   g_autofree char *hex = row ? demur_store_text(statement, 0) : NULL;
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   if (demur_sha256_parse(hex, key))
     return TRUE;
   demur_error_set(error, DEMUR_ERROR_STORE,
@@ -55,7 +55,7 @@ make_key(DemurWorkspace *workspace, GError **error) {
   }
   char hex[DEMUR_SHA256_HEX];
   demur_sha256_hex(key, hex);
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "INSERT INTO selector_key (key) VALUES (?)", error);
   if (statement == NULL)
     return FALSE;
@@ -69,7 +69,7 @@ typedef struct {
 } Plain;
 
 static gpointer
-read_plain(sqlite3_stmt *statement) {
+read_plain(DemurStatement *statement) {
   Plain *plain = g_new0(Plain, 1);
   char **const texts[] = {&plain->name,   &plain->document, &plain->sha,
                           &plain->digest, &plain->created,  &plain->seal};
@@ -101,7 +101,7 @@ key_one(DemurWorkspace *workspace, const Plain *plain, GError **error) {
   g_autofree char *document = demur_store_document_keyed(workspace, plain->document, error);
   if (document == NULL)
     return FALSE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "UPDATE selector SET document = ?1, keyed = 1 WHERE name = ?2", error);
   if (statement == NULL)
     return FALSE;
@@ -116,7 +116,7 @@ gboolean
 demur_store_key_selectors(DemurWorkspace *workspace, GError **error) {
   if (!make_key(workspace, error))
     return FALSE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT name, document, document_sha256, digest, created, (SELECT e.seal FROM event e WHERE"
       " e.key = 'selector:' || name ORDER BY e.sequence DESC LIMIT 1) FROM selector"

@@ -73,7 +73,7 @@ sha256(const char *text) {
 static gboolean
 run(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
     const char *doing, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, first);
@@ -107,7 +107,7 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   g_autofree char *document = demur_store_document_keyed(workspace, record->document, error);
   if (document == NULL)
     return FALSE;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
       " history, validation, simulated, created, horizon_years, family, keyed)"
@@ -143,7 +143,7 @@ demur_threshold_key(const char *selector, double coverage) {
 static gboolean
 tell_rows_end(DemurWorkspace *workspace, const char *sql, const char *name, const char *created,
               GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, name);
@@ -261,7 +261,7 @@ demur_selectors_save_all(DemurWorkspace *workspace, const DemurSelectorRecord *r
   " horizon_years, family"
 
 static gpointer
-read_selector(sqlite3_stmt *statement) {
+read_selector(DemurStatement *statement) {
   DemurSelectorRecord *record = g_new0(DemurSelectorRecord, 1);
   record->name = demur_store_text(statement, 0);
   record->digest = demur_store_text(statement, 1);
@@ -270,9 +270,9 @@ read_selector(sqlite3_stmt *statement) {
   record->model = demur_store_text(statement, 4);
   record->history = demur_store_text(statement, 5);
   record->validation = demur_store_text(statement, 6);
-  record->simulated = sqlite3_column_int(statement, 7) != 0;
+  record->simulated = demur_store_int(statement, 7) != 0;
   record->created = demur_store_text(statement, 8);
-  record->horizon_years = sqlite3_column_double(statement, 9); /* 0 of NULL */
+  record->horizon_years = demur_store_number(statement, 9); /* 0 of NULL */
   record->family = demur_store_text(statement, 10);
   return record;
 }
@@ -281,7 +281,7 @@ DemurSelectorRecord *
 demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error) {
   if (!require(workspace, name, error))
     return NULL;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, SELECT_SELECTOR ", document, document_sha256, keyed FROM selector WHERE name = ?",
       error);
   if (statement == NULL)
@@ -297,8 +297,8 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   g_autoptr(DemurSelectorRecord) record = read_selector(statement);
   record->document = demur_store_text(statement, 11);
   g_autofree char *kept = demur_store_text(statement, 12);
-  const gboolean keyed = sqlite3_column_int(statement, 13) != 0;
-  sqlite3_reset(statement);
+  const gboolean keyed = demur_store_int(statement, 13) != 0;
+  demur_store_reset(statement);
   if (keyed) {
     char *document = demur_store_document_unkeyed(workspace, record->document, error);
     g_free(record->document);
@@ -319,7 +319,7 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
 
 GPtrArray *
 demur_selectors_list(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, SELECT_SELECTOR " FROM selector ORDER BY name", error);
   if (statement == NULL)
     return NULL;
@@ -331,8 +331,7 @@ gboolean
 demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outcome,
                         GError **error) {
   *outcome = NULL;
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace, "SELECT json_extract(document, '$.outcome') FROM selector WHERE name = ?", error);
+  DemurStatement *statement = demur_store_dialect(workspace, DEMUR_DIALECT_OUTCOME, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, name);
@@ -341,7 +340,7 @@ demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outc
     return FALSE;
   if (row) {
     *outcome = demur_store_text(statement, 0);
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
   }
   return TRUE;
 }
@@ -349,7 +348,7 @@ demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outc
 /* The selector's digest, owned; NULL with error. */
 static char *
 digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "SELECT digest FROM selector WHERE name = ?", error);
   if (statement == NULL)
     return NULL;
@@ -359,7 +358,7 @@ digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
     return NULL;
   char *digest = row ? demur_store_text(statement, 0) : NULL;
   if (row)
-    sqlite3_reset(statement);
+    demur_store_reset(statement);
   else
     demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
   return digest;
@@ -454,7 +453,7 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
   g_autofree char *selector_digest = ok ? digest_of(workspace, record->selector, error) : NULL;
   ok = selector_digest != NULL;
   g_autofree char *digest = ok ? threshold_digest(record, selector_digest) : NULL;
-  sqlite3_stmt *statement = NULL;
+  DemurStatement *statement = NULL;
   if (ok) {
     /* REPLACE deletes the row of the same (selector, coverage) and gives the new one the next
      * number. */
@@ -482,7 +481,7 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
     ok = demur_store_run(workspace, statement, "saving a threshold", error);
   }
   if (ok)
-    record->sequence = sqlite3_last_insert_rowid(workspace->database);
+    record->sequence = demur_store_inserted_id(workspace);
   g_autofree char *key = demur_threshold_key(record->selector, record->coverage);
   ok = ok && demur_events_add(workspace, DEMUR_EVENT_THRESHOLD, key, digest, NULL, record->created,
                               error);
@@ -490,15 +489,15 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
 }
 
 static DemurThresholdRecord *
-read_threshold(sqlite3_stmt *statement) {
+read_threshold(DemurStatement *statement) {
   DemurThresholdRecord *record = g_new0(DemurThresholdRecord, 1);
-  record->sequence = sqlite3_column_int64(statement, 0);
+  record->sequence = demur_store_int(statement, 0);
   record->selector = demur_store_text(statement, 1);
   record->coverage = demur_store_double(statement, 2);
   record->threshold = demur_store_double(statement, 3);
   record->realised = demur_store_double(statement, 4);
-  record->n_scans = (size_t)sqlite3_column_int64(statement, 5);
-  record->n_patients = (size_t)sqlite3_column_int64(statement, 6);
+  record->n_scans = (size_t)demur_store_int(statement, 5);
+  record->n_patients = (size_t)demur_store_int(statement, 6);
   record->cohort = demur_store_text(statement, 7);
   record->split = demur_store_text(statement, 8);
   record->cohort_digest = demur_store_text(statement, 9);
@@ -527,7 +526,7 @@ GPtrArray *
 demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   if (!require(workspace, selector, error))
     return NULL;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT t.sequence, s.name, t.coverage, t.threshold, t.realised, t.n_scans, t.n_patients,"
       " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created, t.digest, s.digest"
@@ -547,7 +546,7 @@ demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **
     record->checked = kept != NULL;
     record->digest = g_strdup(kept);
     if (!check_threshold(record, selector_digest, kept, error)) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       return NULL;
     }
   }

@@ -112,7 +112,7 @@ file_free(gpointer file) {
 }
 
 static void
-bind(sqlite3_stmt *s, const DemurSeriesRecord *r) {
+bind(DemurStatement *s, const DemurSeriesRecord *r) {
   for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
     const int at = (int)c + 1;
     switch (columns[c].kind) {
@@ -133,7 +133,7 @@ bind(sqlite3_stmt *s, const DemurSeriesRecord *r) {
 }
 
 static gpointer
-read_series(sqlite3_stmt *s) {
+read_series(DemurStatement *s) {
   DemurSeriesRecord *r = g_new0(DemurSeriesRecord, 1);
   for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
     const int at = (int)c;
@@ -145,10 +145,10 @@ read_series(sqlite3_stmt *s) {
       MEMBER(double, r, c) = demur_store_double(s, at);
       break;
     case COUNT:
-      MEMBER(size_t, r, c) = (size_t)sqlite3_column_int64(s, at);
+      MEMBER(size_t, r, c) = (size_t)demur_store_int(s, at);
       break;
     case FLAG:
-      MEMBER(gboolean, r, c) = sqlite3_column_int(s, at) != 0;
+      MEMBER(gboolean, r, c) = demur_store_int(s, at) != 0;
       break;
     }
   }
@@ -185,7 +185,7 @@ save_sql(void) {
 
 static gboolean
 save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "DELETE FROM series_file WHERE series_id = ?", error);
   if (statement == NULL)
     return FALSE;
@@ -260,7 +260,7 @@ conflict_details(const char *conflict) {
 
 static gboolean
 save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, save_sql(), error);
+  DemurStatement *statement = demur_store_statement(workspace, save_sql(), error);
   if (statement == NULL)
     return FALSE;
   DemurSeriesRecord record = *series->record;
@@ -305,7 +305,7 @@ demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series, size
 
 GPtrArray *
 demur_series_list(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, select_sql("ORDER BY patient_id, study_date, scan_id"), error);
   if (statement == NULL)
     return NULL;
@@ -320,7 +320,7 @@ demur_series_find(DemurWorkspace *workspace, DemurSeriesKey key, const char *val
       [DEMUR_SERIES_OF_UID] = "WHERE series_uid = ? ORDER BY patient_id, study_date, scan_id",
       [DEMUR_SERIES_OF_STUDY] = "WHERE study_uid = ? ORDER BY patient_id, study_date, scan_id",
   };
-  sqlite3_stmt *statement = demur_store_statement(workspace, select_sql(where[key]), error);
+  DemurStatement *statement = demur_store_statement(workspace, select_sql(where[key]), error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, value);
@@ -329,7 +329,7 @@ demur_series_find(DemurWorkspace *workspace, DemurSeriesKey key, const char *val
 
 DemurSeriesRecord *
 demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, select_sql("WHERE scan_id = ?"), error);
   if (statement == NULL)
     return NULL;
@@ -342,18 +342,18 @@ demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error
     return NULL;
   }
   DemurSeriesRecord *record = read_series(statement);
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return record;
 }
 
 /* Runs an update of one series and tells of it; DEMUR_ERROR_NOT_FOUND where it touched none. */
 static gboolean
-update(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurEventKind kind, const char *scan_id,
-       const char *details, const char *doing, GError **error) {
+update(DemurWorkspace *workspace, DemurStatement *statement, DemurEventKind kind,
+       const char *scan_id, const char *details, const char *doing, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   gboolean ok = demur_store_run(workspace, statement, doing, error);
-  if (ok && sqlite3_changes(workspace->database) != 1) {
+  if (ok && demur_store_n_changed(workspace) != 1) {
     not_found(scan_id, error);
     ok = FALSE;
   }
@@ -364,7 +364,7 @@ update(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurEventKind kind, 
 gboolean
 demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id, gboolean accepted,
                           const char *reason, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "UPDATE series SET accepted = ?, reason = ? WHERE scan_id = ?", error);
   if (statement == NULL)
     return FALSE;
@@ -378,7 +378,7 @@ demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id, gboole
 gboolean
 demur_series_set_conflict(DemurWorkspace *workspace, const char *scan_id, const char *conflict,
                           const char *details, GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, "UPDATE series SET conflict = ? WHERE scan_id = ?", error);
   if (statement == NULL)
     return FALSE;
@@ -393,7 +393,7 @@ demur_series_set_conflict(DemurWorkspace *workspace, const char *scan_id, const 
 gboolean
 demur_series_correct(DemurWorkspace *workspace, const char *scan_id,
                      const DemurSeriesRecord *person, const char *details, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "UPDATE series SET issuer = ?, patient_id = ?, patient_name = ?, birth_date = ?, sex = ?,"
       " person_digest = ? WHERE scan_id = ?",
@@ -412,7 +412,7 @@ demur_series_correct(DemurWorkspace *workspace, const char *scan_id,
 /* Takes rows of one scan away. */
 static gboolean
 delete_of(DemurWorkspace *workspace, const char *sql, const char *scan_id, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, scan_id);
@@ -478,7 +478,7 @@ demur_series_extent(DemurWorkspace *workspace, const char *scan_id, DemurSeriesE
 
 char **
 demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "SELECT scan_id FROM series WHERE series_uid = ? ORDER BY scan_id", error);
   if (statement == NULL)
     return NULL;
@@ -488,7 +488,7 @@ demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError 
 
 char **
 demur_series_holding(DemurWorkspace *workspace, const char *sop_instance_uid, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT DISTINCT s.scan_id FROM series_file f JOIN series s ON s.id = f.series_id"
       " WHERE f.sop_instance_uid = ? ORDER BY s.scan_id",
@@ -517,23 +517,23 @@ demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, const 
   " f.stamp, f.pixel_digest, f.decodes FROM series_file f"
 
 static gpointer
-read_file(sqlite3_stmt *statement) {
+read_file(DemurStatement *statement) {
   DemurSeriesFile *file = g_new0(DemurSeriesFile, 1);
   file->path = demur_store_text(statement, 0);
-  file->frame = (guint)sqlite3_column_int64(statement, 1);
+  file->frame = (guint)demur_store_int(statement, 1);
   file->sop_instance_uid = demur_store_text(statement, 2);
   file->position_mm = demur_store_double(statement, 3);
   file->digest = demur_store_text(statement, 4);
-  file->size = sqlite3_column_int64(statement, 5);
-  file->modified = sqlite3_column_int64(statement, 6);
+  file->size = demur_store_int(statement, 5);
+  file->modified = demur_store_int(statement, 6);
   file->stamp = demur_store_text(statement, 7);
   file->pixel_digest = demur_store_text(statement, 8);
-  file->decodes = sqlite3_column_int(statement, 9) != 0;
+  file->decodes = demur_store_int(statement, 9) != 0;
   return file;
 }
 
 static GPtrArray *
-read_files(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
+read_files(DemurWorkspace *workspace, DemurStatement *statement, GError **error) {
   return demur_store_list(workspace, statement, read_file, file_free, "reading a series", error);
 }
 
@@ -546,7 +546,7 @@ demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **erro
       not_found(scan_id, error);
     return NULL;
   }
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       FILE_COLUMNS " JOIN series s ON s.id = f.series_id WHERE s.scan_id = ? ORDER BY f.position",
       error);
@@ -558,7 +558,7 @@ demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **erro
 
 GPtrArray *
 demur_series_files_at(DemurWorkspace *workspace, const char *path, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, FILE_COLUMNS " WHERE f.path = ? ORDER BY f.frame, f.series_id", error);
   if (statement == NULL)
     return NULL;

@@ -21,7 +21,7 @@ demur_last_assessment_free(DemurLastAssessment *last) {
 /* A family's batches of one moment have one digest of what is in use, and each selector once. */
 static gboolean
 find_with(DemurWorkspace *workspace, DemurLastAssessment *last, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT b.id, b.selector, (SELECT count(*) FROM verdict v WHERE v.batch_id = b.id),"
       " (SELECT count(*) FROM verdict v WHERE v.batch_id = b.id AND EXISTS"
@@ -39,24 +39,24 @@ find_with(DemurWorkspace *workspace, DemurLastAssessment *last, GError **error) 
   while (
       (ok = demur_store_step(workspace, statement, &row, "finding the last assessment", error)) &&
       row) {
-    const gint64 batch = sqlite3_column_int64(statement, 0);
+    const gint64 batch = demur_store_int(statement, 0);
     g_autofree char *selector = demur_store_text(statement, 1);
     if (g_str_equal(selector, last->selector) ||
         g_ptr_array_find_with_equal_func(last->selectors, selector, g_str_equal, NULL))
       break;
     g_array_append_val(last->with, batch);
     g_ptr_array_add(last->selectors, g_steal_pointer(&selector));
-    last->n_all += (gsize)sqlite3_column_int64(statement, 2);
-    last->n_reviewed += (gsize)sqlite3_column_int64(statement, 3);
+    last->n_all += (gsize)demur_store_int(statement, 2);
+    last->n_reviewed += (gsize)demur_store_int(statement, 3);
   }
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   return ok;
 }
 
 gboolean
 demur_verdicts_last(DemurWorkspace *workspace, DemurLastAssessment **last, GError **error) {
   *last = NULL;
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT b.id, b.selector, b.created, b.cohort, count(v.id), count(v.id) FILTER (WHERE EXISTS"
       " (SELECT 1 FROM verdict w JOIN verdict_batch c ON c.id = w.batch_id"
@@ -74,15 +74,15 @@ demur_verdicts_last(DemurWorkspace *workspace, DemurLastAssessment **last, GErro
   if (!row)
     return TRUE;
   *last = g_new0(DemurLastAssessment, 1);
-  (*last)->batch = sqlite3_column_int64(statement, 0);
+  (*last)->batch = demur_store_int(statement, 0);
   (*last)->selector = demur_store_text(statement, 1);
   (*last)->created = demur_store_text(statement, 2);
   (*last)->cohort = demur_store_text(statement, 3);
-  (*last)->n_verdicts = (gsize)sqlite3_column_int64(statement, 4);
-  (*last)->n_earlier = (gsize)sqlite3_column_int64(statement, 5);
-  (*last)->n_reviewed = (gsize)sqlite3_column_int64(statement, 6);
+  (*last)->n_verdicts = (gsize)demur_store_int(statement, 4);
+  (*last)->n_earlier = (gsize)demur_store_int(statement, 5);
+  (*last)->n_reviewed = (gsize)demur_store_int(statement, 6);
   (*last)->n_all = (*last)->n_verdicts;
-  sqlite3_reset(statement);
+  demur_store_reset(statement);
   if (find_with(workspace, *last, error))
     return TRUE;
   g_clear_pointer(last, demur_last_assessment_free);
@@ -116,7 +116,7 @@ check(DemurWorkspace *workspace, gint64 batch, DemurLastAssessment **found, GErr
 static gboolean
 insert(DemurWorkspace *workspace, gint64 batch, const char *reason, const char *created,
        GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "INSERT INTO verdict_undo (batch_id, reason, user, created) VALUES (?, ?, ?, ?)",
       error);
   if (statement == NULL)
@@ -127,7 +127,7 @@ insert(DemurWorkspace *workspace, gint64 batch, const char *reason, const char *
   demur_store_bind_text(statement, 4, created);
   if (!demur_store_run(workspace, statement, "undoing an assessment", error))
     return FALSE;
-  const gint64 id = sqlite3_last_insert_rowid(workspace->database);
+  const gint64 id = demur_store_inserted_id(workspace);
   g_autofree char *key = g_strdup_printf("undo:%" PRId64, id);
   g_autofree char *number = g_strdup_printf("%" PRId64, batch);
   const char *const texts[] = {number, reason, workspace->user, created};

@@ -122,7 +122,7 @@ demur_verdict_digest(const DemurVerdictRecord *record) {
 }
 
 static void
-bind_columns(sqlite3_stmt *statement, int first, const DemurVerdictRecord *record,
+bind_columns(DemurStatement *statement, int first, const DemurVerdictRecord *record,
              const Column *columns, size_t n) {
   for (size_t c = 0; c < n; c++) {
     const int at = first + (int)c;
@@ -151,24 +151,24 @@ bind_columns(sqlite3_stmt *statement, int first, const DemurVerdictRecord *recor
 
 /* The table takes no other word; one that was written past it is no verdict that may be used. */
 static DemurVerdict
-verdict_at(sqlite3_stmt *statement, int column) {
+verdict_at(DemurStatement *statement, int column) {
   DemurVerdict verdict = DEMUR_VERDICT_FAILED;
-  return demur_verdict_from_name((const char *)sqlite3_column_text(statement, column), &verdict)
+  return demur_verdict_from_name(demur_store_peek(statement, column), &verdict)
              ? verdict
              : DEMUR_VERDICT_FAILED;
 }
 
 /* borrow: texts are the statement's, good until its next step. */
 static void
-read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, const Column *columns,
-             size_t n, gboolean borrow) {
+read_columns(DemurStatement *statement, int first, DemurVerdictRecord *record,
+             const Column *columns, size_t n, gboolean borrow) {
   for (size_t c = 0; c < n; c++) {
     const int at = first + (int)c;
     switch (columns[c].kind) {
     case TEXT:
     case ADDED_TEXT:
       MEMBER(char *, record, &columns[c]) =
-          borrow ? (char *)sqlite3_column_text(statement, at) : demur_store_text(statement, at);
+          borrow ? (char *)demur_store_peek(statement, at) : demur_store_text(statement, at);
       break;
     case WORD:
       MEMBER(DemurVerdict, record, &columns[c]) = verdict_at(statement, at);
@@ -179,10 +179,10 @@ read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, con
       break;
     case FLAG:
       /* As it stands: neither 0 nor 1 was never written, and digests to something else. */
-      MEMBER(gboolean, record, &columns[c]) = sqlite3_column_int(statement, at);
+      MEMBER(gboolean, record, &columns[c]) = (int)demur_store_int(statement, at);
       break;
     case INTEGER:
-      MEMBER(gint64, record, &columns[c]) = sqlite3_column_int64(statement, at);
+      MEMBER(gint64, record, &columns[c]) = demur_store_int(statement, at);
       break;
     }
   }
@@ -239,7 +239,7 @@ record_of_batch(const DemurVerdictBatch *batch) {
 static gboolean
 insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *id,
              GError **error) {
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       demur_store_statement(workspace, insert_sql("verdict_batch", "", of_batch, N_BATCH), error);
   if (statement == NULL)
     return FALSE;
@@ -247,13 +247,13 @@ insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *
   bind_columns(statement, 1, &record, of_batch, N_BATCH);
   if (!demur_store_run(workspace, statement, "saving verdicts", error))
     return FALSE;
-  *id = sqlite3_last_insert_rowid(workspace->database);
+  *id = demur_store_inserted_id(workspace);
   return TRUE;
 }
 
 static gboolean
 insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, insert_sql("verdict", "batch_id", of_verdict, N_VERDICT), error);
   if (statement == NULL)
     return FALSE;
@@ -300,7 +300,7 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
     const DemurVerdictRecord whole = complete(batch, &records[i], event);
     g_ptr_array_add(digests, whole.digest);
     ok = insert(workspace, id, &whole, error);
-    last = sqlite3_last_insert_rowid(workspace->database);
+    last = demur_store_inserted_id(workspace);
     first = i == 0 ? last : first;
   }
   g_autofree char *details =
@@ -372,10 +372,10 @@ demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
 }
 
 static DemurVerdictRecord *
-read_verdict(sqlite3_stmt *statement) {
+read_verdict(DemurStatement *statement) {
   DemurVerdictRecord *record = g_new0(DemurVerdictRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
-  record->batch = sqlite3_column_int64(statement, 1);
+  record->id = demur_store_int(statement, 0);
+  record->batch = demur_store_int(statement, 1);
   read_columns(statement, 2, record, of_verdict, N_VERDICT, FALSE);
   read_columns(statement, 2 + (int)N_VERDICT, record, of_batch, N_BATCH, FALSE);
   return record;
@@ -415,7 +415,7 @@ query(DemurWorkspace *workspace, const char *sql, int n_texts, const char *first
   if (!demur_workspace_begin_read(workspace, error))
     return NULL;
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   gboolean ok = statement != NULL, row;
   if (ok) {
     demur_store_bind_text(statement, 1, first);
@@ -481,19 +481,19 @@ static gboolean
 each_of_batch(DemurWorkspace *workspace, const DemurBindings *bindings,
               const DemurVerdictRecord *batch, DemurVerdictFunc func, gpointer data,
               gboolean *go_on, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, batch_sql(), error);
+  DemurStatement *statement = demur_store_statement(workspace, batch_sql(), error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, batch->batch);
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
     DemurVerdictRecord record = *batch;
-    record.id = sqlite3_column_int64(statement, 0);
+    record.id = demur_store_int(statement, 0);
     read_columns(statement, 1, &record, of_verdict, N_VERDICT, TRUE);
     record.outdated = demur_bindings_judge(bindings, &record);
     *go_on = func(&record, data);
     if (!*go_on) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       break;
     }
   }
@@ -501,9 +501,9 @@ each_of_batch(DemurWorkspace *workspace, const DemurBindings *bindings,
 }
 
 static gpointer
-read_batch(sqlite3_stmt *statement) {
+read_batch(DemurStatement *statement) {
   DemurVerdictRecord *batch = g_new0(DemurVerdictRecord, 1);
-  batch->batch = sqlite3_column_int64(statement, 0);
+  batch->batch = demur_store_int(statement, 0);
   read_columns(statement, 1, batch, of_batch, N_BATCH, FALSE);
   return batch;
 }
@@ -514,7 +514,7 @@ list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   append_names(sql, "", of_batch, N_BATCH);
   g_string_append(sql, " FROM verdict_batch WHERE cohort IS ?1 AND " STANDS(
                            "verdict_batch") " ORDER BY id DESC");
-  sqlite3_stmt *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
+  DemurStatement *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, cohort);
@@ -539,12 +539,12 @@ demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictF
 /* The rows of a statement over verdicts and their batches, one after the other. bindings NULL: not
  * judged; else what is of no scan that is there is left out. */
 static gboolean
-each_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const DemurBindings *bindings,
+each_row(DemurWorkspace *workspace, DemurStatement *statement, const DemurBindings *bindings,
          DemurVerdictFunc func, gpointer data, GError **error) {
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading verdicts", error)) && row) {
-    DemurVerdictRecord record = {.id = sqlite3_column_int64(statement, 0),
-                                 .batch = sqlite3_column_int64(statement, 1)};
+    DemurVerdictRecord record = {.id = demur_store_int(statement, 0),
+                                 .batch = demur_store_int(statement, 1)};
     read_columns(statement, 2, &record, of_verdict, N_VERDICT, TRUE);
     read_columns(statement, 2 + (int)N_VERDICT, &record, of_batch, N_BATCH, TRUE);
     if (bindings != NULL) {
@@ -553,7 +553,7 @@ each_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const DemurBindings
         continue;
     }
     if (!func(&record, data)) {
-      sqlite3_reset(statement);
+      demur_store_reset(statement);
       break;
     }
   }
@@ -567,7 +567,7 @@ demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohort, const 
   if (!demur_workspace_begin_read(workspace, error))
     return FALSE;
   DemurBindings *bindings = demur_bindings_load(workspace, cohort, error);
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       bindings != NULL
           ? demur_store_statement(
                 workspace,
@@ -593,6 +593,6 @@ demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohort, const 
 gboolean
 demur_verdicts_walk(DemurWorkspace *workspace, DemurVerdictFunc func, gpointer data,
                     GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, select_sql("ORDER BY v.id"), error);
+  DemurStatement *statement = demur_store_statement(workspace, select_sql("ORDER BY v.id"), error);
   return statement != NULL && each_row(workspace, statement, NULL, func, data, error);
 }

@@ -75,39 +75,12 @@ is_as_sealed(const History *history, const char *key) {
 
 /* ---- the schema ---- */
 
-static gboolean
-read_schema(sqlite3 *database, GHashTable *entries) {
-  sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(database,
-                         "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master"
-                         " WHERE name NOT LIKE 'sqlite_stat%'",
-                         -1, &statement, NULL) != SQLITE_OK)
-    return FALSE;
-  int code;
-  while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-    g_hash_table_insert(entries, demur_store_text(statement, 0), demur_store_text(statement, 1));
-  sqlite3_finalize(statement);
-  return code == SQLITE_DONE;
-}
-
-/* The schema that this program makes, from an empty workspace. */
-static gboolean
-make_schema(GHashTable *entries) {
-  sqlite3 *database = NULL;
-  gboolean ok = sqlite3_open(":memory:", &database) == SQLITE_OK;
-  for (int v = 0; ok && v < demur_store_version; v++)
-    ok = sqlite3_exec(database, demur_store_migrations[v], NULL, NULL, NULL) == SQLITE_OK;
-  ok = ok && read_schema(database, entries);
-  sqlite3_close(database);
-  return ok;
-}
-
 /* A trigger can turn a verdict into another one while every row is sound. */
 static gboolean
 check_schema(DemurWorkspace *workspace, History *history, GError **error) {
   g_autoptr(GHashTable) right = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  if (!make_schema(right) || !read_schema(workspace->database, here))
+  if (!workspace->connection->driver->schema(workspace->connection, here, right))
     return demur_store_fail(workspace, "reading the schema", error);
   const size_t before = history->n_faults;
   GHashTableIter iter;

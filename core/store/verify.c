@@ -36,18 +36,18 @@ is_cancelled(const GError *error) {
   return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* A check of SQLite's own: every row but "ok" is a fault. */
+/* A check of the engine's own: every row but "ok" is a fault. */
 static gboolean
-check_pragma(DemurWorkspace *workspace, const char *sql, const char *what, GArray *findings,
+check_engine(DemurWorkspace *workspace, DemurDialect of, const char *what, GArray *findings,
              GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_dialect(workspace, of, error);
   if (statement == NULL)
     return FALSE;
   g_autoptr(GString) faults = g_string_new(NULL);
   size_t n_faults = 0;
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, what, error)) && row) {
-    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    const char *text = demur_store_peek(statement, 0);
     if (text != NULL && strcmp(text, "ok") == 0)
       continue;
     if (n_faults++ < 5)
@@ -165,8 +165,8 @@ demur_workspace_verify(DemurWorkspace *workspace, const DemurProgress *progress,
   g_autoptr(GError) fault = NULL;
   const gboolean ok =
       demur_progress_step(progress, 0.0, "checking the database", &fault) &&
-      check_pragma(workspace, "PRAGMA integrity_check", "integrity check", findings, &fault) &&
-      check_pragma(workspace, "PRAGMA foreign_key_check", "foreign key check", findings, &fault) &&
+      check_engine(workspace, DEMUR_DIALECT_INTEGRITY, "integrity check", findings, &fault) &&
+      check_engine(workspace, DEMUR_DIALECT_FOREIGN_KEYS, "foreign key check", findings, &fault) &&
       check_cohorts(workspace, progress, findings, &verification->n_cohorts, &fault) &&
       check_selectors(workspace, findings, &verification->n_selectors, &fault) &&
       demur_store_verify_history(workspace, findings, &fault) &&

@@ -41,13 +41,13 @@ alarm_free(gpointer alarm) {
 
 /* Runs what adds a row, and tells it: key is the prefix of its id. */
 static gboolean
-add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *prefix, const char *digest,
-        const char *created, gint64 *id, GError **error) {
+add_row(DemurWorkspace *workspace, DemurStatement *statement, const char *prefix,
+        const char *digest, const char *created, gint64 *id, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   gboolean ok = demur_store_run(workspace, statement, "keeping what a watch found", error);
   if (ok) {
-    *id = sqlite3_last_insert_rowid(workspace->database);
+    *id = demur_store_inserted_id(workspace);
     g_autofree char *key = g_strdup_printf("%s%" PRId64, prefix, *id);
     ok = demur_events_add(workspace, DEMUR_EVENT_WATCH, key, digest, NULL, created, error);
   }
@@ -56,7 +56,7 @@ add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *prefix, 
 
 gboolean
 demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO watch (selector, selector_digest, site, cohort, document, digest, user, created)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -76,9 +76,9 @@ demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record, GError *
 }
 
 static gpointer
-read_watch(sqlite3_stmt *statement) {
+read_watch(DemurStatement *statement) {
   DemurWatchRecord *record = g_new0(DemurWatchRecord, 1);
-  record->id = sqlite3_column_int64(statement, 0);
+  record->id = demur_store_int(statement, 0);
   char **texts[] = {&record->selector, &record->selector_digest, &record->site, &record->cohort,
                     &record->document, &record->digest,          &record->user, &record->created};
   demur_store_read_texts(statement, 1, texts, G_N_ELEMENTS(texts));
@@ -117,7 +117,7 @@ demur_watches_mark(DemurWorkspace *workspace, DemurWatchMark *mark, GError **err
 GPtrArray *
 demur_watches_list(DemurWorkspace *workspace, const char *selector, const DemurWatchMark *then,
                    GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, selector, selector_digest, site, cohort, document, digest, user, created"
       " FROM watch w WHERE (?1 IS NULL OR selector = ?1) AND id = (SELECT max(id) FROM watch o"
@@ -143,7 +143,7 @@ demur_watches_last_verdict(DemurWorkspace *workspace, GError **error) {
 
 gboolean
 demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO watch_alarm (watch_id, signal, withholds, at, document, created)"
       " VALUES (?, ?, ?, ?, ?, ?)",
@@ -163,13 +163,13 @@ demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm,
 }
 
 static gpointer
-read_alarm(sqlite3_stmt *statement) {
+read_alarm(DemurStatement *statement) {
   DemurWatchAlarm *alarm = g_new0(DemurWatchAlarm, 1);
-  alarm->id = sqlite3_column_int64(statement, 0);
-  alarm->watch = sqlite3_column_int64(statement, 1);
-  alarm->withholds = sqlite3_column_int64(statement, 2) != 0;
-  alarm->at = sqlite3_column_int64(statement, 3);
-  alarm->lifted_after = sqlite3_column_int64(statement, 4);
+  alarm->id = demur_store_int(statement, 0);
+  alarm->watch = demur_store_int(statement, 1);
+  alarm->withholds = demur_store_int(statement, 2) != 0;
+  alarm->at = demur_store_int(statement, 3);
+  alarm->lifted_after = demur_store_int(statement, 4);
   char **texts[] = {&alarm->signal, &alarm->document, &alarm->created,   &alarm->selector,
                     &alarm->site,   &alarm->lifted,   &alarm->lifted_by, &alarm->lifted_why};
   demur_store_read_texts(statement, 5, texts, G_N_ELEMENTS(texts));
@@ -179,7 +179,7 @@ read_alarm(sqlite3_stmt *statement) {
 GPtrArray *
 demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, const DemurWatchMark *then,
                         GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT a.id, a.watch_id, a.withholds, a.at, coalesce(l.after, 0), a.signal, a.document,"
       " a.created, w.selector, w.site, l.created, l.user, l.reason FROM watch_alarm a"
@@ -221,7 +221,7 @@ demur_watch_alarms_lift(DemurWorkspace *workspace, gint64 alarm, const char *why
     return FALSE;
   const gint64 after =
       check_open(workspace, alarm, error) ? demur_watches_last_verdict(workspace, error) : -1;
-  sqlite3_stmt *statement =
+  DemurStatement *statement =
       after < 0 ? NULL
                 : demur_store_statement(workspace,
                                         "INSERT INTO watch_lift (alarm_id, after, reason, user,"
@@ -246,7 +246,7 @@ demur_watch_alarms_lift(DemurWorkspace *workspace, gint64 alarm, const char *why
 static gboolean
 insert_label(DemurWorkspace *workspace, gint64 event, const DemurWatchLabel *label,
              const char *user, const char *created, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO watch_label (event, scan_id, label, user, created) VALUES (?, ?, ?, ?, ?)",
       error);
@@ -286,7 +286,7 @@ demur_watch_labels_save(DemurWorkspace *workspace, const DemurWatchLabel *labels
 
 GHashTable *
 demur_watch_labels_load(DemurWorkspace *workspace, const DemurWatchMark *then, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
+  DemurStatement *statement = demur_store_statement(
       workspace, "SELECT scan_id, label FROM watch_label WHERE id <= ? ORDER BY id", error);
   if (statement == NULL)
     return NULL;

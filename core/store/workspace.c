@@ -18,7 +18,6 @@
 #include "store/selector-key.h"
 
 /* How long a writer waits for another one, where nobody is told of it and where someone is. */
-#define WAIT_STEP_MS 50
 #define SILENT_WAIT_MS 10000
 #define TOLD_WAIT_MS 60000
 #define SHORT_WAIT_MS 1000
@@ -33,54 +32,32 @@ demur_workspace_default_path(const char *user_data_dir) {
   return g_build_filename(user_data_dir, "demur", "workspace.demur", NULL);
 }
 
-gboolean
-demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
-  const int code = sqlite3_errcode(workspace->database) & 0xff;
-  const char *advice;
-  switch (code) {
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED:
-    advice = "another program has been writing to it all the while; try again when it is done";
-    break;
-  case SQLITE_FULL:
-    advice = "the disk is full; make room and try again, nothing was half written";
-    break;
-  case SQLITE_READONLY:
-  case SQLITE_PERM:
-  case SQLITE_CANTOPEN:
-    advice = "it can't be written; check the rights of the file and its folder";
-    break;
-  case SQLITE_CORRUPT:
-  case SQLITE_NOTADB:
-    advice = "the file is damaged; bring back a copy, and run `demur verify`";
-    break;
-  case SQLITE_IOERR:
-    advice = "the disk can't be read or written; check it and the room left on it";
-    break;
-  default:
-    advice = "run `demur verify`";
-    break;
-  }
-  const gboolean locked = code == SQLITE_BUSY || code == SQLITE_LOCKED;
-  workspace->locked_out = locked;
-  if (locked && workspace->waiting != NULL &&
-      !demur_progress_step(workspace->waiting, 0.0, "waiting: the workspace is locked", error))
-    return FALSE; /* the wait was cancelled */
-  demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", workspace->path, doing,
-                  sqlite3_errmsg(workspace->database), advice);
-  return FALSE;
+static const DemurDriver *
+driver_of(const DemurWorkspace *workspace) {
+  return workspace->connection->driver;
 }
 
-sqlite3_stmt *
+gboolean
+demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
+  const char *message;
+  workspace->locked_out =
+      driver_of(workspace)->fault(workspace->connection, &message) == DEMUR_FAULT_LOCKED;
+  if (workspace->locked_out && workspace->waiting != NULL &&
+      !demur_progress_step(workspace->waiting, 0.0, "waiting: the workspace is locked", error))
+    return FALSE; /* the wait was cancelled */
+  return demur_driver_fail(workspace->connection, workspace->path, doing, error);
+}
+
+DemurStatement *
 demur_store_statement(DemurWorkspace *workspace, const char *sql, GError **error) {
-  sqlite3_stmt *statement = g_hash_table_lookup(workspace->statements, sql);
+  DemurStatement *statement = g_hash_table_lookup(workspace->statements, sql);
   if (statement != NULL) {
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
+    statement->driver->reset(statement);
+    statement->driver->clear(statement);
     return statement;
   }
-  if (sqlite3_prepare_v3(workspace->database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
-                         NULL) != SQLITE_OK) {
+  statement = driver_of(workspace)->prepare(workspace->connection, sql);
+  if (statement == NULL) {
     demur_store_fail(workspace, "preparing a query", error);
     return NULL;
   }
@@ -88,78 +65,134 @@ demur_store_statement(DemurWorkspace *workspace, const char *sql, GError **error
   return statement;
 }
 
-void
-demur_store_bind_text(sqlite3_stmt *statement, int at, const char *text) {
-  if (text != NULL)
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-  else
-    sqlite3_bind_null(statement, at);
+DemurStatement *
+demur_store_dialect(DemurWorkspace *workspace, DemurDialect what, GError **error) {
+  return demur_store_statement(workspace, driver_of(workspace)->dialect[what], error);
 }
 
 void
-demur_store_bind_double(sqlite3_stmt *statement, int at, double value) {
-  if (isnan(value))
-    sqlite3_bind_null(statement, at);
-  else
-    sqlite3_bind_double(statement, at, value);
+demur_store_bind_text(DemurStatement *statement, int at, const char *text) {
+  statement->driver->bind_text(statement, at, text);
 }
 
 void
-demur_store_bind_int(sqlite3_stmt *statement, int at, gint64 value) {
-  sqlite3_bind_int64(statement, at, value);
+demur_store_bind_double(DemurStatement *statement, int at, double value) {
+  statement->driver->bind_double(statement, at, value);
 }
 
 void
-demur_store_bind_blob(sqlite3_stmt *statement, int at, gconstpointer bytes, size_t n_bytes) {
-  if (n_bytes == 0)
-    sqlite3_bind_zeroblob(statement, at, 0);
-  else
-    sqlite3_bind_blob64(statement, at, bytes, n_bytes, SQLITE_STATIC);
+demur_store_bind_int(DemurStatement *statement, int at, gint64 value) {
+  statement->driver->bind_int(statement, at, value);
+}
+
+void
+demur_store_bind_blob(DemurStatement *statement, int at, gconstpointer bytes, size_t n_bytes) {
+  statement->driver->bind_blob(statement, at, bytes, n_bytes);
 }
 
 gboolean
-demur_store_run(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                 GError **error) {
-  const int code = sqlite3_step(statement);
-  const gboolean ok = code == SQLITE_DONE || code == SQLITE_ROW;
+  const gboolean ok = statement->driver->step(statement) != DEMUR_STEP_FAILED;
   if (!ok)
     demur_store_fail(workspace, doing, error);
-  sqlite3_reset(statement);
+  statement->driver->reset(statement);
   return ok;
 }
 
 gboolean
-demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gboolean *row,
+demur_store_step(DemurWorkspace *workspace, DemurStatement *statement, gboolean *row,
                  const char *doing, GError **error) {
-  const int code = sqlite3_step(statement);
-  *row = code == SQLITE_ROW;
-  if (code == SQLITE_ROW)
+  const DemurStep step = statement->driver->step(statement);
+  *row = step == DEMUR_STEP_ROW;
+  if (*row)
     return TRUE;
-  if (code != SQLITE_DONE)
+  if (step == DEMUR_STEP_FAILED)
     demur_store_fail(workspace, doing, error);
-  sqlite3_reset(statement);
-  return code == SQLITE_DONE;
-}
-
-char *
-demur_store_text(sqlite3_stmt *statement, int at) {
-  return g_strdup((const char *)sqlite3_column_text(statement, at));
-}
-
-double
-demur_store_double(sqlite3_stmt *statement, int at) {
-  return sqlite3_column_type(statement, at) == SQLITE_NULL ? NAN
-                                                           : sqlite3_column_double(statement, at);
+  statement->driver->reset(statement);
+  return step == DEMUR_STEP_DONE;
 }
 
 void
-demur_store_read_texts(sqlite3_stmt *statement, int from, char **const *texts, size_t n) {
+demur_store_reset(DemurStatement *statement) {
+  statement->driver->reset(statement);
+}
+
+char *
+demur_store_text(DemurStatement *statement, int at) {
+  return g_strdup(statement->driver->column_text(statement, at));
+}
+
+double
+demur_store_double(DemurStatement *statement, int at) {
+  return demur_store_type(statement, at) == DEMUR_COLUMN_NULL
+             ? NAN
+             : statement->driver->column_double(statement, at);
+}
+
+double
+demur_store_number(DemurStatement *statement, int at) {
+  return statement->driver->column_double(statement, at);
+}
+
+gint64
+demur_store_int(DemurStatement *statement, int at) {
+  return statement->driver->column_int(statement, at);
+}
+
+const char *
+demur_store_peek(DemurStatement *statement, int at) {
+  return statement->driver->column_text(statement, at);
+}
+
+gconstpointer
+demur_store_bytes(DemurStatement *statement, int at, gsize *n_bytes) {
+  return statement->driver->column_bytes(statement, at, n_bytes);
+}
+
+DemurColumnType
+demur_store_type(DemurStatement *statement, int at) {
+  return statement->driver->column_type(statement, at);
+}
+
+int
+demur_store_n_parameters(const DemurStatement *statement) {
+  return statement->driver->n_parameters(statement);
+}
+
+int
+demur_store_n_columns(const DemurStatement *statement) {
+  return statement->driver->n_columns(statement);
+}
+
+const char *
+demur_store_column_name(DemurStatement *statement, int at) {
+  return statement->driver->column_name(statement, at);
+}
+
+gint64
+demur_store_inserted_id(DemurWorkspace *workspace) {
+  return driver_of(workspace)->inserted_id(workspace->connection);
+}
+
+gint64
+demur_store_n_changed(DemurWorkspace *workspace) {
+  return driver_of(workspace)->n_changed(workspace->connection);
+}
+
+gboolean
+demur_store_read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, gsize n_bytes) {
+  return driver_of(workspace)->read_chunk(workspace->connection, row, bytes, n_bytes);
+}
+
+void
+demur_store_read_texts(DemurStatement *statement, int from, char **const *texts, size_t n) {
   for (size_t i = 0; i < n; i++)
     *texts[i] = demur_store_text(statement, from + (int)i);
 }
 
 GPtrArray *
-demur_store_list(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurStoreReadFunc read,
+demur_store_list(DemurWorkspace *workspace, DemurStatement *statement, DemurStoreReadFunc read,
                  GDestroyNotify free_record, const char *doing, GError **error) {
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_record);
   gboolean row, ok;
@@ -169,19 +202,19 @@ demur_store_list(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurStoreR
 }
 
 char **
-demur_store_list_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+demur_store_list_texts(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                        GError **error) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, doing, error)) && row)
-    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
+    g_strv_builder_add(list, demur_store_peek(statement, 0));
   return ok ? g_strv_builder_end(list) : NULL;
 }
 
 gint64
 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
                   GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return -1;
   if (first != NULL)
@@ -191,8 +224,8 @@ demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
   gboolean row;
   if (!demur_store_step(workspace, statement, &row, "counting", error))
     return -1;
-  const gint64 n = row ? sqlite3_column_int64(statement, 0) : 0;
-  sqlite3_reset(statement);
+  const gint64 n = row ? demur_store_int(statement, 0) : 0;
+  demur_store_reset(statement);
   return n;
 }
 
@@ -220,13 +253,6 @@ demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t 
   return TRUE;
 }
 
-static gboolean
-execute(DemurWorkspace *workspace, const char *sql, const char *doing, GError **error) {
-  if (sqlite3_exec(workspace->database, sql, NULL, NULL, NULL) == SQLITE_OK)
-    return TRUE;
-  return demur_store_fail(workspace, doing, error);
-}
-
 gboolean
 demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
   if (workspace->read_only) {
@@ -235,10 +261,8 @@ demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
                     workspace->path);
     return FALSE;
   }
-  g_autofree char *sql = workspace->depth == 0 ? g_strdup("BEGIN IMMEDIATE")
-                                               : g_strdup_printf("SAVEPOINT s%u", workspace->depth);
-  if (!execute(workspace, sql, "starting to write", error))
-    return FALSE;
+  if (!driver_of(workspace)->begin(workspace->connection, workspace->depth, DEMUR_LOCK_WRITE))
+    return demur_store_fail(workspace, "starting to write", error);
   if (workspace->depth++ == 0) {
     g_hash_table_remove_all(workspace->untold);
     if (!demur_events_begin(workspace, error)) {
@@ -273,10 +297,8 @@ demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
     demur_workspace_rollback(workspace);
     return FALSE;
   }
-  g_autofree char *sql = workspace->depth == 1
-                             ? g_strdup("COMMIT")
-                             : g_strdup_printf("RELEASE s%u", workspace->depth - 1);
-  if (!execute(workspace, sql, "writing", error)) {
+  if (!driver_of(workspace)->commit(workspace->connection, workspace->depth - 1)) {
+    demur_store_fail(workspace, "writing", error);
     demur_workspace_rollback(workspace);
     return FALSE;
   }
@@ -288,19 +310,14 @@ void
 demur_workspace_rollback(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
   workspace->depth--;
-  g_autofree char *sql =
-      workspace->depth == 0
-          ? g_strdup("ROLLBACK")
-          : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", workspace->depth, workspace->depth);
-  /* An error that has rolled back by itself (full disk) leaves nothing to undo. */
-  if (!sqlite3_get_autocommit(workspace->database))
-    sqlite3_exec(workspace->database, sql, NULL, NULL, NULL);
+  driver_of(workspace)->rollback(workspace->connection, workspace->depth);
 }
 
 gboolean
 demur_workspace_begin_read(DemurWorkspace *workspace, GError **error) {
-  if (workspace->depth == 0 && !execute(workspace, "BEGIN", "starting to read", error))
-    return FALSE;
+  if (workspace->depth == 0 &&
+      !driver_of(workspace)->begin(workspace->connection, 0, DEMUR_LOCK_READ))
+    return demur_store_fail(workspace, "starting to read", error);
   workspace->depth++;
   return TRUE;
 }
@@ -308,8 +325,8 @@ demur_workspace_begin_read(DemurWorkspace *workspace, GError **error) {
 void
 demur_workspace_end_read(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
-  if (--workspace->depth == 0 && !sqlite3_get_autocommit(workspace->database))
-    sqlite3_exec(workspace->database, "COMMIT", NULL, NULL, NULL);
+  if (--workspace->depth == 0)
+    driver_of(workspace)->end_read(workspace->connection);
 }
 
 void
@@ -351,42 +368,24 @@ demur_store_end(DemurWorkspace *workspace, gboolean ok, GError **error) {
   return FALSE;
 }
 
-/* Reads one whole number of a pragma. */
+/* Whether a driver may go on waiting for another program's lock. */
 static gboolean
-pragma(DemurWorkspace *workspace, const char *sql, gint64 *value, GError **error) {
-  sqlite3_stmt *statement;
-  if (sqlite3_prepare_v2(workspace->database, sql, -1, &statement, NULL) != SQLITE_OK)
-    return demur_store_fail(workspace, "opening", error);
-  const int code = sqlite3_step(statement);
-  const gboolean ok = code == SQLITE_ROW;
-  *value = ok ? sqlite3_column_int64(statement, 0) : 0;
-  if (!ok)
-    demur_store_fail(workspace, "opening", error);
-  sqlite3_finalize(statement);
-  return ok;
-}
-
-/* SQLite asks again and again while another program holds the lock: not 0 to go on waiting. */
-static int
-wait_for_another(void *data, int n_asked) {
+may_wait(guint n_asked, gpointer data) {
   const DemurWorkspace *workspace = data;
   const gboolean told = workspace->waiting != NULL;
   const gboolean endless = told && workspace->patience == DEMUR_PATIENCE_ENDLESS;
-  const int limit = (workspace->patience == DEMUR_PATIENCE_SHORT ? SHORT_WAIT_MS
-                     : told                                      ? TOLD_WAIT_MS
-                                                                 : SILENT_WAIT_MS) /
-                    WAIT_STEP_MS;
-  if ((n_asked >= limit && !endless) ||
-      !demur_progress_step(workspace->waiting, MIN((double)n_asked / limit, 1.0),
-                           "waiting: the workspace is locked", NULL))
-    return 0;
-  sqlite3_sleep(WAIT_STEP_MS);
-  return 1;
+  const guint limit = (workspace->patience == DEMUR_PATIENCE_SHORT ? SHORT_WAIT_MS
+                       : told                                      ? TOLD_WAIT_MS
+                                                                   : SILENT_WAIT_MS) /
+                      DEMUR_WAIT_STEP_MS;
+  return (n_asked < limit || endless) &&
+         demur_progress_step(workspace->waiting, MIN((double)n_asked / limit, 1.0),
+                             "waiting: the workspace is locked", NULL);
 }
 
 void
 demur_store_let_others_write(void) {
-  sqlite3_sleep(WAIT_STEP_MS + WAIT_STEP_MS / 5);
+  g_usleep((DEMUR_WAIT_STEP_MS + DEMUR_WAIT_STEP_MS / 5) * G_USEC_PER_SEC / 1000);
 }
 
 void
@@ -412,29 +411,14 @@ demur_workspace_set_patience(DemurWorkspace *workspace, DemurPatience patience) 
   return before;
 }
 
-/* On every connection, before anything else. */
-static gboolean
-configure(DemurWorkspace *workspace, GError **error) {
-  sqlite3 *database = workspace->database;
-  sqlite3_extended_result_codes(database, 1);
-  sqlite3_busy_handler(database, wait_for_another, workspace);
-  if (sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, NULL) != SQLITE_OK ||
-      sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, NULL) != SQLITE_OK ||
-      sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK)
-    return demur_store_fail(workspace, "opening", error);
-  return execute(workspace,
-                 "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-                 "PRAGMA cell_size_check = ON; PRAGMA synchronous = FULL;",
-                 "opening", error);
-}
-
 /* Runs the steps that are missing, all in one transaction: another program that opens the file at
  * the same time sees the old schema or the new one. */
 static gboolean
 migrate(DemurWorkspace *workspace, GError **error) {
+  const DemurDriver *driver = driver_of(workspace);
   gint64 version;
-  if (!pragma(workspace, "PRAGMA user_version", &version, error))
-    return FALSE;
+  if (!driver->version(workspace->connection, &version))
+    return demur_store_fail(workspace, "opening", error);
   if (version < 0 || version > demur_store_version)
     return demur_store_refuse_newer(workspace->path, version, error);
   if (version == demur_store_version)
@@ -448,27 +432,27 @@ migrate(DemurWorkspace *workspace, GError **error) {
   }
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  gboolean ok =
-      pragma(workspace, "PRAGMA user_version", &version, error) &&
-      (version <= demur_store_version || demur_store_refuse_newer(workspace->path, version, error));
-  for (gint64 v = version; ok && v < demur_store_version; v++)
-    ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
+  gboolean ok = driver->version(workspace->connection, &version) ||
+                demur_store_fail(workspace, "opening", error);
+  ok = ok && (version <= demur_store_version ||
+              demur_store_refuse_newer(workspace->path, version, error));
+  const char *doing = "bringing the schema up to date";
+  if (ok && !driver->upgrade(workspace->connection, version))
+    ok = demur_store_fail(workspace, doing, error);
   if (ok && version > 0 && version < DEMUR_STORE_FIRST_LOG)
     ok = demur_store_adopt(workspace, error);
-  /* What the hashes were before is not left in pages that are free now. */
   if (ok && version < DEMUR_STORE_FIRST_KEY)
-    ok = execute(workspace, "PRAGMA secure_delete = ON", "bringing the schema up to date", error) &&
-         demur_store_key_selectors(workspace, error);
-  if (ok && version < demur_store_version) {
-    g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", demur_store_version);
-    ok = execute(workspace, sql, "bringing the schema up to date", error);
-  }
+    ok = demur_store_key_selectors(workspace, error);
+  if (ok && version < demur_store_version &&
+      !driver->set_version(workspace->connection, demur_store_version))
+    ok = demur_store_fail(workspace, doing, error);
   return demur_store_end(workspace, ok, error);
 }
 
 static void
-finalize(gpointer statement) {
-  sqlite3_finalize(statement);
+finalize(gpointer data) {
+  DemurStatement *statement = data;
+  statement->driver->finalize(statement);
 }
 
 DemurWorkspace *
@@ -476,57 +460,19 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
   const gboolean read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   g_return_val_if_fail(!(create && read_only), NULL);
-  gboolean is_empty = TRUE;
   if (*path == '\0') {
     demur_error_set(error, DEMUR_ERROR_USAGE,
                     "the name of the workspace is empty; give a file (--workspace)");
     return NULL;
   }
-  if (!demur_store_look(path, &is_empty, error))
-    return NULL;
-  if (is_empty && !create) {
-    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
-                    "there is no workspace %s; import something first, or name another one "
-                    "(--workspace)",
-                    path);
-    return NULL;
-  }
-  if (is_empty ? !demur_store_make_file(path, error)
-               : !read_only && !demur_store_check_writer(path, error))
-    return NULL;
   g_autoptr(DemurWorkspace) workspace = g_new0(DemurWorkspace, 1);
   workspace->path = g_strdup(path);
   workspace->read_only = read_only;
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
   workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  const int mode = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-  gboolean is_uri = FALSE;
-  g_autofree char *name = demur_store_database_name(path, read_only, &is_uri, error);
-  if (name == NULL)
-    return NULL;
-  if (sqlite3_open_v2(name, &workspace->database, mode | (is_uri ? SQLITE_OPEN_URI : 0), NULL) !=
-      SQLITE_OK) {
-    demur_store_fail(workspace, "opening", error);
-    return NULL;
-  }
-  if (!configure(workspace, error))
-    return NULL;
-  gint64 version;
-  if (!pragma(workspace, "PRAGMA user_version", &version, error))
-    return NULL;
-  if (version > demur_store_version) {
-    demur_store_refuse_newer(workspace->path, version, error);
-    return NULL;
-  }
-  /* First of all the name tag, while the new file is not yet write-ahead logged: its header tells
-   * at any moment whose file it is. */
-  g_autofree char *tag = g_strdup_printf("PRAGMA application_id = %d", DEMUR_STORE_APPLICATION_ID);
-  if (is_empty && !execute(workspace, tag, "creating it", error))
-    return NULL;
-  if (!read_only &&
-      !execute(workspace, "PRAGMA journal_mode = WAL", "changing to write-ahead logging", error))
-    return NULL;
-  if (!migrate(workspace, error))
+  workspace->connection =
+      demur_driver_sqlite.open(path, create, read_only, may_wait, workspace, error);
+  if (workspace->connection == NULL || !migrate(workspace, error))
     return NULL;
   return g_steal_pointer(&workspace);
 }
@@ -539,7 +485,8 @@ demur_workspace_close(DemurWorkspace *workspace) {
     demur_workspace_rollback(workspace);
   g_clear_pointer(&workspace->statements, g_hash_table_unref);
   g_clear_pointer(&workspace->untold, g_hash_table_unref);
-  sqlite3_close_v2(workspace->database);
+  if (workspace->connection != NULL)
+    driver_of(workspace)->close(workspace->connection);
   g_free(workspace->path);
   g_free(workspace->user);
   g_free(workspace->station);

@@ -1,7 +1,7 @@
 /* The workspace: one SQLite file that holds cohorts, selectors, thresholds, DICOM series, scores
  * and verdicts.
  *
- * Only this room knows SQLite. The command line and the workstation may have the same file open at
+ * Only driver-sqlite.c knows SQLite. The command line and the workstation may have the same file open at
  * the same time (WAL, one writer, a writer waits for another: up to 10 s, or a minute where that is
  * told, see demur_workspace_tell_waiting). A handle is used by one thread at a time; a thread that
  * needs the workspace too opens a handle of its own. Names and times are given by the caller (ISO

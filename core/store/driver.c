@@ -1,0 +1,24 @@
+#include "store/driver.h"
+
+#include "base/error.h"
+
+/* What to do, by what went wrong. */
+static const char *const advice[DEMUR_N_FAULTS] = {
+    [DEMUR_FAULT_OTHER] = "run `demur verify`",
+    [DEMUR_FAULT_LOCKED] =
+        "another program has been writing to it all the while; try again when it is done",
+    [DEMUR_FAULT_FULL] = "the disk is full; make room and try again, nothing was half written",
+    [DEMUR_FAULT_RIGHTS] = "it can't be written; check the rights of the file and its folder",
+    [DEMUR_FAULT_DAMAGED] = "the file is damaged; bring back a copy, and run `demur verify`",
+    [DEMUR_FAULT_DISK] = "the disk can't be read or written; check it and the room left on it",
+};
+
+gboolean
+demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
+                  GError **error) {
+  const char *message = NULL;
+  const DemurFault fault = connection->driver->fault(connection, &message);
+  demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", path, doing, message,
+                  advice[fault]);
+  return FALSE;
+}

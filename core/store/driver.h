@@ -1,0 +1,138 @@
+/* Inside the store only: what the store asks of a database engine, whichever it is. One driver a file
+ * (driver-sqlite.c); the only file that knows an engine's own header. Nothing outside core/store
+ * includes this header.
+ *
+ * A driver words nothing: what went wrong is a DemurFault and the engine's own message; what a person
+ * may do about it is told once (demur_driver_fail). Places of parameters are 1-based, of columns
+ * 0-based. Statements are written in what every engine understands: ? and ?1 for parameters,
+ * "user" in quotes, ON CONFLICT, whole numbers for flags, IS NOT DISTINCT FROM where NULL equals NULL,
+ * NULLS FIRST where it decides an order, RETURNING behind an INSERT whose number is asked for
+ * (inserted_id); what they can't share stands in DemurDialect. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What a column holds: the numbers are sealed (store/seal.c), and never change. */
+typedef enum {
+  DEMUR_COLUMN_INTEGER = 1,
+  DEMUR_COLUMN_FLOAT = 2,
+  DEMUR_COLUMN_TEXT = 3,
+  DEMUR_COLUMN_BLOB = 4,
+  DEMUR_COLUMN_NULL = 5,
+} DemurColumnType;
+
+/* Why the last call failed. */
+typedef enum {
+  DEMUR_FAULT_OTHER,
+  DEMUR_FAULT_LOCKED,  /* another program holds the lock for longer than is waited for */
+  DEMUR_FAULT_FULL,    /* no room */
+  DEMUR_FAULT_RIGHTS,  /* it may not be read or written */
+  DEMUR_FAULT_DAMAGED, /* what is there is no database any more */
+  DEMUR_FAULT_DISK,    /* it can't be read or written */
+  DEMUR_N_FAULTS
+} DemurFault;
+
+typedef enum { DEMUR_STEP_ROW, DEMUR_STEP_DONE, DEMUR_STEP_FAILED } DemurStep;
+
+typedef enum {
+  DEMUR_LOCK_READ,  /* one view of what is there, whoever writes meanwhile */
+  DEMUR_LOCK_WRITE, /* the only writer until the end, waited for as wait says */
+} DemurLock;
+
+/* Statements that engines can't share. */
+typedef enum {
+  DEMUR_DIALECT_INTEGRITY,    /* a row for each fault of the database itself, or one that says ok */
+  DEMUR_DIALECT_FOREIGN_KEYS, /* a row for each row whose reference leads nowhere */
+  DEMUR_DIALECT_OUTCOME,      /* the outcome in the document of the selector of a name */
+  DEMUR_N_DIALECTS
+} DemurDialect;
+
+typedef struct DemurDriver DemurDriver;
+
+/* Both begin what a driver keeps of its own. */
+typedef struct {
+  const DemurDriver *driver;
+} DemurConnection;
+
+typedef struct {
+  const DemurDriver *driver;
+} DemurStatement;
+
+/* Asked each time that another program still holds the lock, n_asked times before: FALSE gives up. A
+ * driver asks every DEMUR_WAIT_STEP_MS. */
+typedef gboolean (*DemurWaitFunc)(guint n_asked, gpointer data);
+#define DEMUR_WAIT_STEP_MS 50
+
+struct DemurDriver {
+  /* Opens what stands at path, or makes an empty one there where create allows it; the schema may be of
+   * an older number, or none (version). NULL with the errors of demur_workspace_open. wait and data are
+   * borrowed until close. */
+  DemurConnection *(*open)(const char *path, gboolean create, gboolean read_only,
+                           DemurWaitFunc wait, gpointer data, GError **error);
+  void (*close)(DemurConnection *connection);
+
+  /* The last failure of the connection; the text is borrowed until the next call. */
+  DemurFault (*fault)(DemurConnection *connection, const char **message);
+
+  /* The number of the schema; 0: none yet. FALSE: failed. */
+  gboolean (*version)(DemurConnection *connection, gint64 *version);
+  /* Brings the tables from one number to this program's, in the open transaction; set_version says so
+   * once what stands in them is brought up too. */
+  gboolean (*upgrade)(DemurConnection *connection, gint64 from);
+  gboolean (*set_version)(DemurConnection *connection, gint64 version);
+  /* name -> definition of all that the schema holds, as it stands and as this program makes it; both
+   * own their texts. */
+  gboolean (*schema)(DemurConnection *connection, GHashTable *here, GHashTable *right);
+
+  /* Transactions. depth 0 is the outermost; deeper ones are savepoints of that one. A rollback of what
+   * the engine has rolled back by itself does nothing. */
+  gboolean (*begin)(DemurConnection *connection, guint depth, DemurLock lock);
+  gboolean (*commit)(DemurConnection *connection, guint depth);
+  void (*rollback)(DemurConnection *connection, guint depth);
+  void (*end_read)(DemurConnection *connection); /* of a begin for reading at depth 0 */
+
+  /* sql outlives the connection; NULL: failed. */
+  DemurStatement *(*prepare)(DemurConnection *connection, const char *sql);
+  void (*finalize)(DemurStatement *statement);
+  void (*reset)(DemurStatement *statement); /* bindings stay */
+  void (*clear)(DemurStatement *statement); /* bindings are NULL */
+
+  /* Texts and blobs are borrowed until the step is done; NULL and NaN are bound as NULL. */
+  int (*n_parameters)(const DemurStatement *statement);
+  void (*bind_text)(DemurStatement *statement, int at, const char *text);
+  void (*bind_double)(DemurStatement *statement, int at, double value);
+  void (*bind_int)(DemurStatement *statement, int at, gint64 value);
+  void (*bind_blob)(DemurStatement *statement, int at, gconstpointer bytes, gsize n_bytes);
+
+  DemurStep (*step)(DemurStatement *statement);
+  int (*n_columns)(const DemurStatement *statement);
+  const char *(*column_name)(DemurStatement *statement, int at);
+  DemurColumnType (*column_type)(DemurStatement *statement, int at);
+  gint64 (*column_int)(DemurStatement *statement, int at);    /* 0 of NULL */
+  double (*column_double)(DemurStatement *statement, int at); /* 0 of NULL */
+  /* Borrowed until the next step or reset; NULL of NULL. */
+  const char *(*column_text)(DemurStatement *statement, int at);
+  /* Bytes of a text or a blob, digits of a whole number; likewise. */
+  gconstpointer (*column_bytes)(DemurStatement *statement, int at, gsize *n_bytes);
+
+  gint64 (*inserted_id)(DemurConnection *connection); /* of the last INSERT .. RETURNING */
+  gint64 (*n_changed)(DemurConnection *connection);   /* rows of the last statement that writes */
+
+  /* The bytes [n_bytes] of a cohort's chunk, by its row, straight to where they belong. */
+  gboolean (*read_chunk)(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes);
+  /* All of another connection of this driver, as one transaction. */
+  gboolean (*replace)(DemurConnection *to, DemurConnection *from);
+
+  const char *dialect[DEMUR_N_DIALECTS];
+};
+
+extern const DemurDriver demur_driver_sqlite;
+
+/* The connection's last failure in words, with what to do: "workspace PATH: DOING: .."; always FALSE
+ * with DEMUR_ERROR_STORE. */
+gboolean demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
+                           GError **error);
+
+G_END_DECLS
