@@ -8,8 +8,11 @@ trap 'rm -rf "$work"' EXIT
 while read -r language; do
   file=po/$language.po
   rm -f "$work/new.po"
-  xgettext "$@" --no-location --omit-header -x "$file" -o "$work/new.po" -f po/POTFILES
+  # With a header: without one what is not ASCII is left out. It ends at the first empty line.
+  xgettext "$@" --no-location -x "$file" -o "$work/new.po" -f po/POTFILES
   if [ -s "$work/new.po" ]; then
+    sed '1,/^$/d' "$work/new.po" >"$work/texts.po"
+    mv "$work/texts.po" "$work/new.po"
     { echo; cat "$work/new.po"; } >>"$file"
     echo "$file: $(grep -c '^msgid ' "$work/new.po") texts to translate at its end"
   else
