@@ -10,6 +10,7 @@
 #include "tasks/meaning.h"
 #include "tasks/review.h"
 #include "tasks/series-records.h"
+#include "ui/alike-card.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
 #include "ui/scan-words.h"
@@ -27,6 +28,7 @@ struct _DemurVerdictCard {
   DemurJob *meaning_job;
   DemurMeaningReference *reference; /* what risks are compared with; NULL: not looked up yet */
   char *reference_of;               /* as reference_key makes it */
+  DemurAlikeCard *alike;            /* kept over cases: it knows the reference of a selector */
   guint64 generation;  /* of the case that is shown: late answers of another are dropped */
   GtkBox *pending_box; /* visible while an opinion waits */
   GtkLabel *pending;
@@ -45,6 +47,7 @@ demur_verdict_card_dispose(GObject *object) {
   DemurVerdictCard *card = DEMUR_VERDICT_CARD(object);
   demur_job_drop(&card->meaning_job);
   on_loaded(card);
+  g_clear_object(&card->alike);
   g_clear_object(&card->session);
   G_OBJECT_CLASS(demur_verdict_card_parent_class)->dispose(object);
 }
@@ -684,6 +687,8 @@ static void
 on_loaded(DemurVerdictCard *card) {
   g_clear_pointer(&card->reference, demur_meaning_reference_free);
   g_clear_pointer(&card->reference_of, g_free);
+  if (card->alike != NULL)
+    demur_alike_card_forget(card->alike);
 }
 
 static void
@@ -797,6 +802,8 @@ demur_verdict_card_update(DemurVerdictCard *card) {
   add_reasons(card, scan);
   add_set_aside(card, scan);
   add_meaning(card, scan);
+  gtk_box_append(card->list, GTK_WIDGET(card->alike));
+  demur_alike_card_show(card->alike, card->session);
   add_history(card, scan);
   add_warnings(card, scan);
   add_provenance(card, scan);
@@ -858,6 +865,7 @@ demur_verdict_card_class_init(DemurVerdictCardClass *class) {
 static void
 demur_verdict_card_init(DemurVerdictCard *card) {
   gtk_widget_init_template(GTK_WIDGET(card));
+  card->alike = g_object_ref_sink(demur_alike_card_new());
 }
 
 void

@@ -131,6 +131,12 @@ group_of(const DemurAcquisitionScan *scan, DemurAcquisitionSubject subject) {
   return group != NULL ? g_strdup(group) : g_steal_pointer(&text);
 }
 
+char *
+demur_acquisition_group(const DemurAcquisitionScan *scan, DemurAcquisitionSubject subject) {
+  g_return_val_if_fail(subject >= DEMUR_N_ACQUISITION_NUMBERS, NULL);
+  return group_of(scan, subject);
+}
+
 /* Number i of a scan; NaN where it is not known. */
 static double
 number_of(const DemurAcquisitionScan *scan, size_t i) {
@@ -151,6 +157,12 @@ number_of(const DemurAcquisitionScan *scan, size_t i) {
     break;
   }
   return NAN;
+}
+
+double
+demur_acquisition_number(const DemurAcquisitionScan *scan, DemurAcquisitionSubject subject) {
+  g_return_val_if_fail(subject < DEMUR_N_ACQUISITION_NUMBERS, NAN);
+  return number_of(scan, (size_t)subject);
 }
 
 static int

@@ -50,6 +50,12 @@ typedef struct {
   const char *texts[DEMUR_N_ACQUISITION - DEMUR_N_ACQUISITION_NUMBERS]; /* from the kernel on */
 } DemurAcquisitionScan;
 
+/* A scan's number of a subject that is one, NaN where it is not recorded; its text of another one as
+ * they are put in groups (a maker's, model's and agent's spellings are one), owned, NULL where it is
+ * not recorded. */
+double demur_acquisition_number(const DemurAcquisitionScan *scan, DemurAcquisitionSubject subject);
+char *demur_acquisition_group(const DemurAcquisitionScan *scan, DemurAcquisitionSubject subject);
+
 typedef struct DemurAcquisition DemurAcquisition;
 
 /* Fits on scans [n], n >= 1. NULL with DEMUR_ERROR_STATE where nothing differs between them: there

@@ -104,6 +104,30 @@ demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate) {
                       outcome->horizon_years, translate);
 }
 
+char *
+demur_words_became(const DemurOutcome *outcome, double label, DemurTranslate translate) {
+  const gboolean had = label > 0.5;
+  if (isnan(label))
+    return within_years(demur_translate(translate, N_("not known")), outcome->horizon_years,
+                        translate);
+  if (outcome->kind == DEMUR_OUTCOME_RIGHT)
+    return g_strdup(
+        demur_translate(translate, had ? N_("predicted rightly") : N_("predicted wrongly")));
+  g_autofree char *named =
+      outcome->kind == DEMUR_OUTCOME_NAMED
+          ? g_strdup_printf(
+                demur_translate(translate, had ? N_("outcome “%s”") : N_("no outcome “%s”")),
+                outcome->name)
+          : NULL;
+  const char *text = named != NULL ? named
+                     : outcome->kind == DEMUR_OUTCOME_CANCER
+                         ? (had ? N_("cancer") : N_("no cancer"))
+                     : had ? N_("outcome (label 1)")
+                           : N_("no outcome (label 0)");
+  return within_years(named != NULL ? named : demur_translate(translate, text),
+                      outcome->horizon_years, translate);
+}
+
 char **
 demur_words_causes(DemurOutdated why, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
@@ -156,6 +180,11 @@ title_of(const char *subject, DemurTranslate translate) {
                           ? demur_acquisition_title(acquisition)
                           : demur_meta_column_title(subject);
   return demur_translate(translate, title);
+}
+
+const char *
+demur_words_subject(const char *subject, DemurTranslate translate) {
+  return title_of(subject, translate);
 }
 
 static const char *

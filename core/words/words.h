@@ -43,6 +43,13 @@ char *demur_words_risk_interval(const char *low, const char *high, gboolean audi
  * within 6 years", "had the outcome “stroke”". */
 char *demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate);
 
+/* What became of one scan (owned): "cancer within 6 years" of label 1, "no cancer within 6 years" of 0,
+ * "not known within 6 years" of NaN. */
+char *demur_words_became(const DemurOutcome *outcome, double label, DemurTranslate translate);
+
+/* What a meta feature or a column of how scans are made is called: "slice thickness" (borrowed). */
+const char *demur_words_subject(const char *subject, DemurTranslate translate);
+
 /* One reason (owned): "distance to the 8 nearest reference scans is 9.41, above the 99th percentile
  * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */
 char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);

@@ -2297,6 +2297,56 @@ def the_demo_is_made_from_an_empty_window():
     app.quit()
 
 
+def how_usual_a_scan_is_and_what_became_of_the_nearest():
+    """Right value: worked out here from the exported cohort: the share of split base_train that was made alike, and the nearest of
+    it, each of another patient, by embeddings in standard deviations; the nearest nowhere while the risk is held back."""
+    workspace, table, scores = path("w.demur"), path("cohort.csv"), path("scores.csv")
+    series = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    demur(workspace, "cohort", "simulate", "small", "--scans", "400", "--sites", "6", "--base-train", "120", "--tune", "100", "--test", "100")
+    demur(workspace, "train", "first", "--cohort", "small", "--as-published", "--epochs", "1", "--datasets-per-epoch", "64")
+    demur(workspace, "cohort", "export", "small", table)
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    width = sum(name.startswith("emb_") for name in rows[0])
+    vector = lambda row: [float(row[f"emb_{c}"]) for c in range(width)]
+    model = next(row for row in rows if row["split"] == "test")
+    with open(scores, "w", encoding="utf-8") as file:
+        file.write("series_uid,risk," + ",".join(f"emb_{c}" for c in range(width)) + "\n")
+        file.write(",".join([series["series_uid"], "0.1", *(model[f"emb_{c}"] for c in range(width))]) + "\n")
+    demur(workspace, "scores", "import", scores, "--model", demur(workspace, "selector", "show", "first")["model"])
+    reference = [row for row in rows if row["split"] == "base_train"]
+    columns = list(zip(*map(vector, reference)))
+    means = [sum(column) / len(column) for column in columns]
+    variances = [sum((v - m) ** 2 for v in column) / len(column) for column, m in zip(columns, means)]
+    gap = lambda row: sum((a - b) ** 2 / v for a, b, v in zip(vector(row), vector(model), variances) if v > 0)
+    nearest = []
+    for row in sorted(reference, key=gap):
+        if row["patient_id"] not in [other["patient_id"] for other in nearest]:
+            nearest.append(row)
+    makers = {"SIEMENS": "Siemens", "TOSHIBA": "Canon", "PHILIPS": "Philips", "GE": "GE"}
+    wanted = [f"· {row['site']}, {makers[row['manufacturer']]} {row['model_name']}: " +
+              ("cancer" if row["label"] == "1" else "no cancer") + " within 6 years" for row in nearest[:3]]
+    share = sum(row["manufacturer"] == "SIEMENS" for row in reference) / len(reference)
+    # A coverage that refuses nearly everything, and one that accepts everything.
+    for coverage, verdict in (("0.05", "Risk held back"), ("1", "Accepted: the risk is shown")):
+        demur(workspace, "tune", "first", "--cohort", "small", "--coverage", coverage)
+        demur(workspace, "assess", "first", "--all")
+        app = Workstation(workspace)
+        app.wait_text(series["patient_id"])
+        app.keys("n", "Return")
+        app.wait_text(verdict)
+        app.wait_text("How usual this scan is")
+        bar = wait_for(lambda: app.find("image", "manufacturer Siemens"), "the bar of the manufacturer")
+        assert bar.description == f"{100 * share:.0f}\u00a0%", (bar.description, share)
+        seen = lambda: [text for text in app.texts() if re.match("· .*within 6 years$", text)]
+        if coverage == "0.05":
+            assert not seen(), seen()
+            app.keys("r")
+            app.wait_text("Revealed: ")
+        wait_for(lambda: seen() == wanted, f"{wanted}; there is {seen()}")
+        app.quit()
+
+
 def a_foreign_table_is_mapped_and_split_in_the_window():
     """Columns in a hospital's own words, no split: what the window proposes is looked at, one column is chosen by hand, splits are
     made by site. Tables that are refused, and what is noticed in one that is not, are told in the words of the command line.
