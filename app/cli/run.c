@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "tasks/history.h"
-#include "base/blas.h"
 #include "base/csv-field.h"
 #include "base/file-output.h"
 #include "base/number.h"
@@ -578,7 +577,6 @@ demur_cli_run(int argc, char **argv, const DemurRanks *ranks) {
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   g_set_print_handler(say);
   g_set_printerr_handler(say_error);
-  demur_blas_init();
   DemurContext context = {.task = {.opening = DEMUR_WORKSPACE_CREATE, .seed = 1, .now = now},
                           .program = argc > 0 ? argv[0] : NULL};
   name_worker(&context.task);

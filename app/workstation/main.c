@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/workstation/application.h"
-#include "base/blas.h"
 #include "base/program.h"
 #include "ui/words.h"
 
@@ -19,7 +18,6 @@ main(int argc, char **argv) {
                                                                       : DEMUR_LOCALE_DIR);
   bind_textdomain_codeset(DEMUR_UI_DOMAIN, "UTF-8");
   textdomain(DEMUR_UI_DOMAIN);
-  demur_blas_init();
   demur_words_numbers(TRUE);
   gboolean picture = FALSE;
   for (int i = 1; i < argc; i++)

@@ -2,19 +2,12 @@
  * representations). */
 #include "selector/components.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/blas.h"
 #include "base/error.h"
 #include "base/memory.h"
-
-/* LAPACK, as every implementation exports it; Debian's has no C header without LAPACKE. */
-extern void dsyevr_(const char *job, const char *range, const char *triangle, const int *n,
-                    double *a, const int *lda, const double *lower, const double *upper,
-                    const int *first, const int *last, const double *tolerance, int *found,
-                    double *values, double *vectors, const int *ldz, int *support, double *work,
-                    const int *lwork, int *iwork, const int *liwork, int *info);
 
 size_t
 demur_components_fit(const double *values, size_t n, size_t d, size_t k, double *components,
@@ -23,25 +16,12 @@ demur_components_fit(const double *values, size_t n, size_t d, size_t k, double 
   if (k == 0)
     return 0;
   DEMUR_AUTO_ALIGNED double *covariance = demur_new_matrix(double, d, d);
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)n, 1.0 / (double)n,
-              values, (int)d, values, (int)d, 0.0, covariance, (int)d);
-  const int size = (int)d, first = (int)(d - k + 1), last = (int)d;
-  const double none = 0.0;
-  int found = 0, info = 0, lwork = -1, liwork = -1, wanted_iwork = 0;
-  double wanted_work = 0.0;
+  const DemurProduct product = {.left_is_transposed = TRUE, .rows = d, .columns = d, .inner = n};
+  demur_blas_multiply(&product, 1.0 / (double)n, values, values, 0.0, covariance);
   g_autofree double *eigenvalues = g_new(double, d);
   DEMUR_AUTO_ALIGNED double *vectors = demur_new_matrix(double, k, d);
-  g_autofree int *support = g_new(int, 2 * k);
-  dsyevr_("V", "I", "U", &size, covariance, &size, &none, &none, &first, &last, &none, &found,
-          eigenvalues, vectors, &size, support, &wanted_work, &lwork, &wanted_iwork, &liwork,
-          &info);
-  lwork = (int)wanted_work;
-  liwork = wanted_iwork;
-  g_autofree double *work = g_new(double, (size_t)MAX(lwork, 1));
-  g_autofree int *iwork = g_new(int, (size_t)MAX(liwork, 1));
-  dsyevr_("V", "I", "U", &size, covariance, &size, &none, &none, &first, &last, &none, &found,
-          eigenvalues, vectors, &size, support, work, &lwork, iwork, &liwork, &info);
-  if (info != 0 || found != (int)k) {
+  const int info = demur_blas_largest_eigenvectors(covariance, d, k, eigenvalues, vectors);
+  if (info != 0) {
     demur_error_set(
         error, DEMUR_ERROR_NUMERIC,
         "the principal components of %zu embeddings of width %zu could not be found (LAPACK "

@@ -51,8 +51,9 @@ linear_relu(const DemurReal *in, size_t n, size_t n_in, const DemurReal *weights
             const DemurReal *biases, size_t n_out, DemurReal *out) {
   for (size_t i = 0; i < n; i++)
     memcpy(out + i * n_out, biases, n_out * sizeof(DemurReal));
-  demur_gemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n_out, (int)n_in, 1, in,
-             (int)n_in, weights, (int)n_in, 1, out, (int)n_out);
+  const DemurProduct product = {
+      .right_is_transposed = TRUE, .rows = n, .columns = n_out, .inner = n_in};
+  demur_real_multiply(&product, 1, in, weights, 1, out);
   for (size_t i = 0; i < n * n_out; i++)
     out[i] = out[i] > 0 ? out[i] : 0;
 }
@@ -91,8 +92,9 @@ demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurR
 static void
 linear_gradient(const DemurReal *d_out, size_t n, size_t n_out, const DemurReal *in, size_t n_in,
                 DemurReal *d_weights, DemurReal *d_biases) {
-  demur_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n_out, (int)n_in, (int)n, 1, d_out,
-             (int)n_out, in, (int)n_in, 1, d_weights, (int)n_in);
+  const DemurProduct product = {
+      .left_is_transposed = TRUE, .rows = n_out, .columns = n_in, .inner = n};
+  demur_real_multiply(&product, 1, d_out, in, 1, d_weights);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n_out; j++)
       d_biases[j] += d_out[i * n_out + j];
@@ -121,8 +123,8 @@ demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const Demur
     gradient[o.b3] += dz[i];
   }
   linear_gradient(d_hidden2, n, h, hidden1, h, gradient + o.w2, gradient + o.b2);
-  demur_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)h, (int)h, 1, d_hidden2,
-             (int)h, parameters + o.w2, (int)h, 0, d_hidden1, (int)h);
+  const DemurProduct product = {.rows = n, .columns = h, .inner = h};
+  demur_real_multiply(&product, 1, d_hidden2, parameters + o.w2, 0, d_hidden1);
   for (size_t i = 0; i < n * h; i++)
     d_hidden1[i] = hidden1[i] > 0 ? d_hidden1[i] : 0;
   linear_gradient(d_hidden1, n, h, inputs, shape.n_inputs, gradient + o.w1, gradient + o.b1);

@@ -2,12 +2,12 @@
  * numbers (the library demur-selector-double is the same source with DEMUR_REAL_DOUBLE). */
 #pragma once
 
-#include <cblas.h>
+#include "base/blas.h"
 
 #ifdef DEMUR_REAL_DOUBLE
 typedef double DemurReal;
-#define demur_gemm cblas_dgemm
+#define demur_real_multiply demur_blas_multiply
 #else
 typedef float DemurReal;
-#define demur_gemm cblas_sgemm
+#define demur_real_multiply demur_blas_multiply_float
 #endif

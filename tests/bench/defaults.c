@@ -18,7 +18,6 @@
  * interval, shares with the exact 95 % interval's upper end (Clopper and Pearson). */
 #include "tests/bench/bench.h"
 
-#include "base/blas.h"
 #include "cohort/import.h"
 #include "evaluation/fallback.h"
 #include "evaluation/sample.h"
@@ -583,7 +582,6 @@ run_simulated(size_t n_sites, guint64 n_draws, DemurParallel *parallel) {
 
 int
 main(int argc, char **argv) {
-  demur_blas_init();
   g_autoptr(DemurParallel) parallel = demur_parallel_new(1);
   const gboolean table = argc >= 5 && strcmp(argv[1], "cohort") == 0;
   if (!table && (argc != 4 || strcmp(argv[1], "simulated") != 0)) {

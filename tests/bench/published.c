@@ -8,7 +8,6 @@
 
 #include <time.h>
 
-#include "base/blas.h"
 #include "cohort/simulate.h"
 #include "selector/training.h"
 
@@ -54,7 +53,6 @@ main(int argc, char **argv) {
     fprintf(stderr, "usage: bench-published published|default [THREADS [SCANS]]\n");
     return 2;
   }
-  demur_blas_init();
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurParallel) parallel =
       demur_parallel_new(argc > 2 ? (guint)strtoul(argv[2], NULL, 10) : 2);

@@ -17,7 +17,6 @@
  * each as it ends. */
 #include "tests/bench/bench.h"
 
-#include "base/blas.h"
 #include "cohort/simulate.h"
 #include "evaluation/validation.h"
 
@@ -253,7 +252,6 @@ number(int argc, char **argv, int i, size_t otherwise) {
 
 int
 main(int argc, char **argv) {
-  demur_blas_init();
   const guint n_threads = (guint)MAX(number(argc, argv, 2, 2), 1);
   if (argc > 1 && strcmp(argv[1], "example") == 0)
     return run_example(n_threads, MAX(number(argc, argv, 3, 3), 1));

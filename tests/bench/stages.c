@@ -13,7 +13,6 @@
 
 #include <time.h>
 
-#include "base/blas.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 #include "selector/mlp-kernel.h"
@@ -344,7 +343,6 @@ print_schedules(const Bench *b, const double *least, double serial) {
 int
 main(int argc, char **argv) {
   const size_t n_repeats = argc > 1 ? MAX(strtoul(argv[1], NULL, 10), 1) : 200;
-  demur_blas_init();
   g_autoptr(GError) error = NULL;
   if (argc > 2 && !demur_mlp_kernel_choose(argv[2], &error)) {
     fprintf(stderr, "bench-stages: %s\n", error->message);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/blas.h"
 #include "base/memory.h"
 #include "selector/trainer.h"
 
@@ -14,7 +13,6 @@ main(int argc, char **argv) {
   const guint n_threads = argc > 1 ? (guint)atoi(argv[1]) : 2;
   const gint64 n_updates = argc > 2 ? atoi(argv[2]) : 1000;
   const size_t n = 6282, d = 11, n_sites = 33;
-  demur_blas_init();
   g_autoptr(DemurParallel) parallel = demur_parallel_new(n_threads);
   double *features = demur_new_matrix(double, n, d), *risks = demur_new_array(double, n),
          *labels = demur_new_array(double, n);

@@ -18,7 +18,6 @@
 
 #include <time.h>
 
-#include "base/blas.h"
 #include "selector/mlp-kernel.h"
 #include "selector/update.h"
 
@@ -165,7 +164,6 @@ serve(guint n_threads) {
 
 int
 main(int argc, char **argv) {
-  demur_blas_init();
   if (argc == 4 && strcmp(argv[1], "write") == 0)
     return write_updates(argv[2], atoi(argv[3]));
 #ifndef DEMUR_REAL_DOUBLE

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "cohort/cohort.h"
 #include "selector/selector-bundle.h"
 #include "selector/selector-private.h"
@@ -55,7 +54,6 @@ read_family(const char *text) {
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  demur_blas_init();
   g_autoptr(GError) error = NULL;
   g_autofree char *text = g_strndup((const char *)data, size);
   read_family(text);

@@ -73,6 +73,9 @@ def main():
         run([*demur, "tune", "s", "--cohort", "c", "--coverage", "0.9"])
         assert "SIMULATED" in run([*demur, "assess", "s", "--cohort", "c", "--split", "test"]).upper()
         run([*demur, "verify"])
+        # Rooms that are loaded when they are first called are found where they were installed.
+        assert "two-patients" in run([*demur, "dicom", "rules"])
+        assert "coverage-brier" in run([*demur, "chart", "--list"])
         with open(files["demur-serve.service"], encoding="utf-8") as file:
             program = re.search(r"^ExecStart=(\S+)", file.read(), re.M).group(1)
         assert os.path.exists(root + program), program

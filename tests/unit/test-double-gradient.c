@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/memory.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
@@ -523,7 +522,6 @@ adam_finds_a_minimum(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   g_test_add_func("/double/loss/double-sum", loss_is_the_double_sum);
   g_test_add_func("/double/loss/gradient", gradient_matches_central_differences);
   g_test_add_func("/double/loss/laws", loss_obeys_its_laws);

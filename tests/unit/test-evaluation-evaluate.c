@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "cohort/simulate.h"
@@ -723,7 +722,6 @@ verdicts_go_by_pairs_and_number(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   DemurSimulation options;
   demur_simulation_defaults(&options);
   options.n_scans = 150;

@@ -3,7 +3,6 @@
  * members by themselves; the digest by GChecksum. */
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/error.h"
 #include "selector/selector-bundle.h"
 #include "selector/selector-private.h"
@@ -208,7 +207,6 @@ changed_families_are_refused(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   g_autoptr(DemurCohort) cohort = fixture_cohort(3);
   g_autoptr(DemurTrainSettings) settings = fixture_settings(1, 20, 60, 1);
   g_autoptr(GError) error = NULL;

@@ -3,7 +3,6 @@
  * on from it. */
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/error.h"
 #include "selector-fixture.h"
 
@@ -252,7 +251,6 @@ damaged_checkpoints_are_refused(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   cohort = fixture_cohort(1);
   g_test_add_func("/selector/checkpoint/resumes", interrupted_training_resumes_to_the_same_bytes);
   g_test_add_func("/selector/checkpoint/epochs", every_epoch_is_kept);

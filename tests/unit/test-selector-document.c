@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "selector/reasons.h"
@@ -654,7 +653,6 @@ there_is_always_a_reason(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   shared_cohort = fixture_cohort(0);
   g_autoptr(DemurTrainSettings) settings = quick_settings();
   g_autoptr(GError) error = NULL;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/error.h"
 #include "selector/trainer.h"
 #include "support/support.h"
@@ -346,7 +345,6 @@ the_smallest_training_ends(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  demur_blas_init();
   g_test_add_func("/selector/trainer/cut", cut_training_goes_on_to_the_same_bytes);
   g_test_add_func("/selector/trainer/threads", any_number_of_threads_gives_the_same_bytes);
   g_test_add_func("/selector/trainer/history", history_tells_every_epoch);

@@ -1,0 +1,43 @@
+#include "app/late/late.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void G_GNUC_NORETURN
+fail(const DemurLateRoom *room, const char *why) {
+  g_printerr(
+      "demur: %s, a part of the program, can't be loaded: %s; it belongs beside the program, or "
+      "where that was installed: install it again\n",
+      room->file, why);
+  exit(EXIT_FAILURE);
+}
+
+void
+demur_late_enter(const DemurLateRoom *room) {
+  static GMutex lock;
+  static GPtrArray *loaded; /* guarded by lock */
+  g_mutex_lock(&lock);
+  if (loaded == NULL)
+    loaded = g_ptr_array_new();
+  if (!g_ptr_array_find(loaded, room, NULL)) {
+    void *module = dlopen(room->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (module == NULL)
+      fail(room, dlerror());
+    const char *name = room->names;
+    for (size_t i = 0; i < room->n; i++, name += strlen(name) + 1) {
+      void *function = dlsym(module, name);
+      if (function == NULL)
+        fail(room, dlerror());
+      /* Another thread may be jumping through it. */
+      g_atomic_pointer_set(&room->slots[i], function);
+    }
+    if (mprotect((void *)room->slots, room->n_bytes, PROT_READ) != 0)
+      fail(room, g_strerror(errno));
+    g_ptr_array_add(loaded, (gpointer)room);
+  }
+  g_mutex_unlock(&lock);
+}
