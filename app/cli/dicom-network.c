@@ -611,7 +611,8 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
   /* Else only the first study would tell. */
   g_autoptr(DemurSelector) assessing =
       selector != NULL ? demur_task_load_selector(&context->task, selector, NULL, error) : NULL;
-  if (selector != NULL && assessing == NULL)
+  if (selector != NULL &&
+      (assessing == NULL || !demur_task_check_tuned(&context->task, selector, NULL, error)))
     return FALSE;
   g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
   Receiving receiving = {.context = context,

@@ -148,6 +148,20 @@ demur_task_find_threshold(DemurTask *task, const char *selector, const char *cov
   return *threshold != NULL;
 }
 
+gboolean
+demur_task_check_tuned(DemurTask *task, const char *selector, const char *coverage,
+                       GError **error) {
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (!demur_task_find_threshold(task, selector, coverage, &threshold, error))
+    return FALSE;
+  if (threshold != NULL)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the selector %s has no threshold: run `demur tune %s ..` first", selector,
+                  selector);
+  return FALSE;
+}
+
 /* Whether two cohorts share a patient among the given rows of the first and a split of the second.
  */
 static gboolean

@@ -50,6 +50,11 @@ gboolean demur_task_find_threshold(DemurTask *task, const char *selector, const 
                                    DemurThresholdRecord **threshold,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* For who is to give verdicts on what comes later: FALSE with DEMUR_ERROR_STATE where the selector is
+ * not tuned, else as demur_task_find_threshold. */
+gboolean demur_task_check_tuned(DemurTask *task, const char *selector, const char *coverage,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* FALSE with DEMUR_ERROR_STATE where a threshold of the selector was tuned on patients of these
  * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells, *coverage which
  * one. */

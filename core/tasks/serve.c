@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/file-output.h"
 #include "dicom/receiver.h"
-#include "store/selectors.h"
 #include "tasks/selection.h"
 #include "tasks/serve-lock.h"
 #include "tasks/serve-metrics.h"
@@ -107,15 +106,7 @@ check_selector(DemurTask *task, const DemurServeConfig *config, GError **error) 
                     config->selector, model, config->model, model);
     return FALSE;
   }
-  g_autoptr(DemurThresholdRecord) threshold = NULL;
-  if (!demur_task_find_threshold(task, config->selector, config->coverage, &threshold, error))
-    return FALSE;
-  if (threshold != NULL)
-    return TRUE;
-  demur_error_set(error, DEMUR_ERROR_STATE,
-                  "the selector %s has no threshold: run `demur tune %s ..` first",
-                  config->selector, config->selector);
-  return FALSE;
+  return demur_task_check_tuned(task, config->selector, config->coverage, error);
 }
 
 static const Settings *

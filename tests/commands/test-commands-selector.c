@@ -263,6 +263,11 @@ test_selector_file_goes_out_and_in(void) {
     g_assert_cmpfloat(g_array_index(scans_a, Scan, i).score, ==,
                       g_array_index(scans_b, Scan, i).score);
   g_assert_cmpstr(g_array_index(scans_b, Scan, 0).verdict, ==, "not_tuned");
+  /* Nothing could be accepted of what came: before it listens. */
+  g_autoptr(Run) receive =
+      run_demur(sandbox, "dicom", "receive", "received", "--selector", "copy", NULL);
+  assert_status(receive, 1);
+  assert_says(receive->err, "the selector copy has no threshold: run `demur tune copy ..` first");
   /* A name that is taken, and a file that is none. */
   g_autoptr(Run) taken = run_json(sandbox, 1, "selector", "import", "copy", "s.json", NULL);
   /* One without thresholds is replaced; thresholds don't go unasked. */
