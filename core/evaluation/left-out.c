@@ -57,11 +57,38 @@ demur_left_out_new(const DemurCohort *cohort, const DemurTrainSettings *settings
 }
 
 typedef struct {
-  DemurLeftOut *left_out;
+  DemurLeftOut *left_out, *beside; /* beside may be NULL */
+  DemurScoring scoring;            /* of beside */
   DemurCohort *cohort;
   const DemurTrainSettings *settings;
   size_t first;
 } Filling;
+
+/* The scans of a fold: places [n] among those of a DemurLeftOut. */
+typedef struct {
+  size_t fold, n;
+  const guint32 *places;
+} Fold;
+
+/* Keeps g [n], as shares of the fold where it says nothing beyond it, and the risks [n][width] of its scans in the order of places. */
+static void
+keep_fold(DemurLeftOut *out, const Fold *fold, gboolean one_scale, const double *g,
+          const double *risks) {
+  g_autofree guint32 *ranks = g_new(guint32, MAX(fold->n, 1));
+  const size_t n_ranks = demur_coverage_ranks(g, fold->n, ranks);
+  for (size_t k = 0; k < fold->n; k++) {
+    out->scores[fold->places[k]] =
+        one_scale ? g[k] : 1.0 - ((double)ranks[k] + 0.5) / (double)n_ranks;
+    memcpy(out->risks + (size_t)fold->places[k] * out->width, risks + k * out->width,
+           out->width * sizeof(double));
+  }
+  out->done[fold->fold] = TRUE;
+}
+
+static gboolean
+is_one_scale(DemurScoring scoring, const DemurTrainSettings *settings) {
+  return demur_scoring_row(scoring)->one_scale && settings->risk_bands == 0;
+}
 
 /* Folds share nothing that is written but the scores and risks of their own scans. */
 static gboolean
@@ -92,18 +119,30 @@ fill_fold(size_t i, DemurParallel *parallel, const DemurProgress *progress, gpoi
           : NULL;
   if (meta == NULL)
     return FALSE;
-  g_autofree double *g = g_new(double, MAX(n_left, 1));
-  demur_selector_scores(selector, 0, meta, n_left, g);
-  g_autofree guint32 *ranks = g_new(guint32, MAX(n_left, 1));
-  const size_t n_ranks = demur_coverage_ranks(g, n_left, ranks);
   const double *seen = view->risks != NULL ? view->risks : view->probabilities;
-  for (size_t k = 0; k < n_left; k++) {
-    out->scores[places[k]] = 1.0 - ((double)ranks[k] + 0.5) / (double)n_ranks;
-    memcpy(out->risks + (size_t)places[k] * out->width, seen + (size_t)left[k] * out->width,
+  g_autofree double *g = g_new(double, MAX(n_left, 1)),
+                    *risks = g_new(double, MAX(n_left, 1) * out->width);
+  for (size_t k = 0; k < n_left; k++)
+    memcpy(risks + k * out->width, seen + (size_t)left[k] * out->width,
            out->width * sizeof(double));
+  const Fold done = {fold, n_left, places};
+  demur_selector_scores(selector, 0, meta, n_left, g);
+  keep_fold(out, &done, is_one_scale(filling->settings->scoring, filling->settings), g, risks);
+  if (filling->beside != NULL && demur_selector_can_score_by(selector, filling->scoring)) {
+    demur_selector_scores_by(selector, filling->scoring, meta, n_left, g);
+    keep_fold(filling->beside, &done, is_one_scale(filling->scoring, filling->settings), g, risks);
   }
-  out->done[fold] = TRUE;
   return TRUE;
+}
+
+/* Of the folds from filling->first up to end; settings are set here. */
+static gboolean
+fill(Filling *filling, const DemurTrainSettings *settings, size_t end, DemurParallel *parallel,
+     const DemurProgress *progress, GError **error) {
+  g_autoptr(DemurTrainSettings) own = demur_train_settings_copy(settings);
+  own->models = 1;
+  filling->settings = own;
+  return demur_side_by_side(end - filling->first, parallel, progress, fill_fold, filling, error);
 }
 
 gboolean
@@ -111,8 +150,14 @@ demur_left_out_fill(DemurLeftOut *left_out, DemurCohort *cohort, const DemurTrai
                     size_t first, size_t end, DemurParallel *parallel,
                     const DemurProgress *progress, GError **error) {
   g_return_val_if_fail(first <= end && end <= left_out->n_folds, FALSE);
-  g_autoptr(DemurTrainSettings) own = demur_train_settings_copy(settings);
-  own->models = 1;
-  Filling filling = {left_out, cohort, own, first};
-  return demur_side_by_side(end - first, parallel, progress, fill_fold, &filling, error);
+  Filling filling = {.left_out = left_out, .cohort = cohort, .first = first};
+  return fill(&filling, settings, end, parallel, progress, error);
+}
+
+gboolean
+demur_left_out_fill_both(DemurLeftOut *left_out, DemurLeftOut *beside, DemurScoring scoring,
+                         DemurCohort *cohort, const DemurTrainSettings *settings,
+                         DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  Filling filling = {.left_out = left_out, .beside = beside, .scoring = scoring, .cohort = cohort};
+  return fill(&filling, settings, left_out->n_folds, parallel, progress, error);
 }

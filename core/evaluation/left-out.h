@@ -15,8 +15,9 @@ typedef struct {
   guint32 *rows;            /* [n] of the cohort */
   guint32 *folds;           /* [n] in [0, n_folds) */
   gboolean *done;           /* [n_folds] */
-  double *scores;           /* [n] share of the fold that scores lower; of the folds done */
-  double *risks;            /* [n][width] as that selector sees them; of the folds done */
+  double *scores; /* [n] of the folds done: the share of the fold that scores lower; the score
+                             * itself where it is on one scale (DemurScoringRow) and not cut into bands */
+  double *risks;  /* [n][width] as that selector sees them; of the folds done */
 } DemurLeftOut;
 
 /* The folds, none of them done: a function of the cohort's sites and the seed. n_folds 2 to 1,000,
@@ -34,5 +35,14 @@ gboolean demur_left_out_fill(DemurLeftOut *left_out, DemurCohort *cohort,
                              const DemurTrainSettings *settings, size_t first, size_t end,
                              DemurParallel *parallel, const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of all folds, and into `beside` (of the same settings, none of its folds done) what selectors of
+ * the same trainings say that score by `scoring`: its folds are done where they can
+ * (demur_selector_can_score_by), as if they had been trained for it. */
+gboolean demur_left_out_fill_both(DemurLeftOut *left_out, DemurLeftOut *beside,
+                                  DemurScoring scoring, DemurCohort *cohort,
+                                  const DemurTrainSettings *settings, DemurParallel *parallel,
+                                  const DemurProgress *progress,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

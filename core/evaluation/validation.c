@@ -48,8 +48,9 @@ confidence_helps(const DemurEvaluation *e) {
   return helps;
 }
 
+/* Where scores are plain confidence there is nothing to compare, at however few sites. */
 static void
-judge(DemurValidation *v, const DemurEvaluation *e) {
+judge(DemurValidation *v, const DemurEvaluation *e, gboolean is_confidence) {
   v->confidence_helps = confidence_helps(e);
   const DemurMethodResult *methods[2] = {
       demur_evaluation_selector(e, "validated", FALSE),
@@ -66,7 +67,11 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
   const DemurValidationMeasure *plain = &v->measures[0], *debiased = &v->measures[1],
                                *site = &v->measures[2];
   const char *words;
-  if (v->n_sites < MIN_SITES || !isfinite(plain->low) || !isfinite(debiased->low)) {
+  if (is_confidence) {
+    v->verdict = DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+    words =
+        "the selector scores by plain confidence itself, which there is nothing to compare with";
+  } else if (v->n_sites < MIN_SITES || !isfinite(plain->low) || !isfinite(debiased->low)) {
     v->verdict = DEMUR_VERDICT_CANNOT_BE_DECIDED;
     words = "whether the selector helps at other hospitals cannot be decided";
   } else if (plain->high < 0.0 && debiased->high < 0.0 && !(site->low > 0.0)) {
@@ -88,7 +93,9 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
       "%ss%s).",
       v->n_scans, v->n_sites, words, plain->selector, plain->confidence, plain->difference,
       plain->low, plain->high, demur_unit_name(v->unit),
-      v->n_sites < MIN_SITES ? "; a verdict about other hospitals needs at least 20 sites" : "");
+      v->n_sites < MIN_SITES && !is_confidence
+          ? "; a verdict about other hospitals needs at least 20 sites"
+          : "");
 }
 
 DemurValidation *
@@ -147,7 +154,7 @@ demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
   v->n_patients = evaluation->n_patients;
   v->n_sites = evaluation->n_sites;
   v->unit = find_comparison(evaluation, DEMUR_COMPARED_SBCE2)->unit;
-  judge(v, evaluation);
+  judge(v, evaluation, settings->scoring == DEMUR_SCORING_CONFIDENCE && settings->risk_bands == 0);
   return v;
 }
 

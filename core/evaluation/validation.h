@@ -31,10 +31,10 @@ void demur_validation_free(DemurValidation *validation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurValidation, demur_validation_free)
 
 /* Trains with the settings on all but one fold of whole sites of the training split in turn, scores
- * the fold that was left out, and compares the out-of-fold scores (as ranks within their fold) with
- * confidence on the out-of-fold risks. "better" only if the 95 % intervals of the S-BCE_2 AUC
+ * the fold that was left out, and compares the out-of-fold scores (as ranks within their fold; those on one
+ * scale, confidence and entropy, as they are) with confidence on the out-of-fold risks. "better" only if the 95 % intervals of the S-BCE_2 AUC
  * difference, plain and debiased, lie below 0 and site error is not worse; "worse" the other way
- * round; under 20 sites "cannot be decided". n_folds >= 2. The validation split trains nothing and
+ * round; under 20 sites "cannot be decided"; confidence itself differs by 0: "no difference shown". n_folds >= 2. The validation split trains nothing and
  * is used as in training. site_context: whether what unlabelled scans tell of a site helps is tried too. */
 DemurValidation *demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings,
                                 guint64 seed, size_t n_folds, gboolean site_context,

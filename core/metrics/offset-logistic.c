@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/vector.h"
+
+#define BLOCK 64
 #define CLIP 1e-6
 #define MAX_STEPS 60
 #define TOLERANCE 1e-10 /* of the largest change of a coefficient */
@@ -56,6 +60,26 @@ solve_positive(double *a, double *b, size_t m) {
   return TRUE;
 }
 
+/* What a fit works on: rows that count nothing are passed over. The inputs of BLOCK rows at a time are
+ * put beside each other with a 1 for the intercept behind them and zeros up to whole vectors, so that
+ * eight sums go on at once; each has its terms in the order of the rows. */
+typedef struct {
+  const DemurOffsetLogistic *problem;
+  size_t width;      /* m in whole vectors */
+  double *z, *exps;  /* [n] of the coefficients that were looked at last: linear, exp(-|z|) */
+  double *rows;      /* [BLOCK][width] */
+  double *scaled;    /* [BLOCK][8] */
+  double *weights;   /* [BLOCK] */
+  double *residuals; /* [BLOCK] */
+  double *gradient;  /* [width] */
+  double *products;  /* [width][width], of which the lower triangle is the Hessian */
+} Work;
+
+static double
+count_of(const DemurOffsetLogistic *p, size_t i) {
+  return p->use != NULL ? p->use[i] : 1.0;
+}
+
 static double
 linear(const DemurOffsetLogistic *p, size_t i, const double *coefficients) {
   double z = p->offsets[i] + coefficients[p->d];
@@ -66,50 +90,113 @@ linear(const DemurOffsetLogistic *p, size_t i, const double *coefficients) {
 
 /* coefficients [d + 1], the intercept last. */
 static double
-objective(const DemurOffsetLogistic *p, const double *coefficients) {
+objective(Work *work, const double *coefficients) {
+  const DemurOffsetLogistic *p = work->problem;
   double sum = 0.5 * p->intercept_penalty * coefficients[p->d] * coefficients[p->d];
   for (size_t c = 0; c < p->d; c++)
     sum += 0.5 * p->penalty * coefficients[c] * coefficients[c];
+  for (size_t i = 0; i < p->n; i++)
+    if (count_of(p, i) != 0.0)
+      work->z[i] = linear(p, i, coefficients);
   for (size_t i = 0; i < p->n; i++) {
-    const double count = p->use != NULL ? p->use[i] : 1.0;
+    const double count = count_of(p, i);
     if (count == 0.0)
       continue;
-    const double z = linear(p, i, coefficients);
-    sum += count * (fmax(z, 0.0) - p->labels[i] * z + log1p(exp(-fabs(z))));
+    const double z = work->z[i], t = work->exps[i] = exp(-fabs(z));
+    sum += count * (fmax(z, 0.0) - p->labels[i] * z + log1p(t));
   }
   return sum;
 }
 
+/* Adds n rows to gradient and products. */
+VECTOR_CLONES static void
+add_rows(Work *work, size_t n) {
+  const size_t width = work->width;
+  const double *rows = work->rows;
+  for (size_t c = 0; c < width; c += 8) {
+    V8 sum = v8_load(work->gradient + c);
+    for (size_t i = 0; i < n; i++)
+      sum += work->residuals[i] * v8_load(rows + i * width + c);
+    v8_store(work->gradient + c, sum);
+  }
+  for (size_t r = 0; r < width; r += 8) {
+    for (size_t i = 0; i < n; i++)
+      v8_store(work->scaled + 8 * i, work->weights[i] * v8_load(rows + i * width + r));
+    for (size_t c = 0; c <= r; c += 8) {
+      double *to = work->products + r * width + c;
+      V8 sums[8];
+      for (size_t k = 0; k < 8; k++)
+        sums[k] = v8_load(to + k * width);
+      for (size_t i = 0; i < n; i++) {
+        const V8 x = v8_load(rows + i * width + c);
+        for (size_t k = 0; k < 8; k++)
+          sums[k] += work->scaled[8 * i + k] * x;
+      }
+      for (size_t k = 0; k < 8; k++)
+        v8_store(to + k * width, sums[k]);
+    }
+  }
+}
+
+/* Of the coefficients that objective() looked at last. gradient [m], hessian [m][m], its lower triangle. */
 static void
-derivatives(const DemurOffsetLogistic *p, const double *coefficients, double *gradient,
-            double *hessian) {
-  const size_t m = p->d + 1;
-  memset(gradient, 0, m * sizeof *gradient);
-  memset(hessian, 0, m * m * sizeof *hessian);
+derivatives(Work *work, const double *coefficients, double *gradient, double *hessian) {
+  const DemurOffsetLogistic *p = work->problem;
+  const size_t m = p->d + 1, width = work->width;
+  memset(work->gradient, 0, width * sizeof(double));
+  memset(work->products, 0, width * width * sizeof(double));
+  size_t n = 0;
   for (size_t i = 0; i < p->n; i++) {
-    const double count = p->use != NULL ? p->use[i] : 1.0;
+    const double count = count_of(p, i);
     if (count == 0.0)
       continue;
-    const double *x = p->inputs + i * p->stride;
-    const double probability = demur_sigmoid(linear(p, i, coefficients));
-    const double residual = count * (probability - p->labels[i]);
-    const double weight = count * probability * (1.0 - probability);
-    for (size_t r = 0; r < p->d; r++) {
-      gradient[r] += residual * x[r];
-      const double scaled = weight * x[r];
-      for (size_t c = 0; c <= r; c++)
-        hessian[r * m + c] += scaled * x[c];
-      hessian[p->d * m + r] += scaled;
+    const double t = work->exps[i];
+    const double probability = work->z[i] >= 0.0 ? 1.0 / (1.0 + t) : t / (1.0 + t);
+    work->residuals[n] = count * (probability - p->labels[i]);
+    work->weights[n] = count * probability * (1.0 - probability);
+    if (p->d > 0)
+      memcpy(work->rows + n * width, p->inputs + i * p->stride, p->d * sizeof(double));
+    if (++n == BLOCK) {
+      add_rows(work, n);
+      n = 0;
     }
-    gradient[p->d] += residual;
-    hessian[p->d * m + p->d] += weight;
   }
+  add_rows(work, n);
+  memcpy(gradient, work->gradient, m * sizeof(double));
+  for (size_t r = 0; r < m; r++)
+    memcpy(hessian + r * m, work->products + r * width, (r + 1) * sizeof(double));
   for (size_t c = 0; c < p->d; c++) {
     gradient[c] += p->penalty * coefficients[c];
     hessian[c * m + c] += p->penalty;
   }
   gradient[p->d] += p->intercept_penalty * coefficients[p->d];
   hessian[p->d * m + p->d] += p->intercept_penalty;
+}
+
+static void
+work_begin(Work *work, const DemurOffsetLogistic *problem) {
+  const size_t d = problem->d, width = (d + 8) / 8 * 8;
+  *work = (Work){.problem = problem,
+                 .width = width,
+                 .z = demur_new_array(double, problem->n),
+                 .exps = demur_new_array(double, problem->n),
+                 .rows = demur_new_matrix(double, BLOCK, width),
+                 .scaled = demur_new_matrix(double, BLOCK, 8),
+                 .weights = demur_new_array(double, BLOCK),
+                 .residuals = demur_new_array(double, BLOCK),
+                 .gradient = demur_new_array(double, width),
+                 .products = demur_new_matrix(double, width, width)};
+  memset(work->rows, 0, BLOCK * width * sizeof(double));
+  for (size_t i = 0; i < BLOCK; i++)
+    work->rows[i * width + d] = 1.0;
+}
+
+static void
+work_end(Work *work) {
+  double *arrays[] = {work->z,       work->exps,      work->rows,     work->scaled,
+                      work->weights, work->residuals, work->gradient, work->products};
+  for (size_t a = 0; a < G_N_ELEMENTS(arrays); a++)
+    g_aligned_free(arrays[a]);
 }
 
 void
@@ -121,9 +208,11 @@ demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights, d
   if (d > 0)
     memcpy(coefficients, weights, d * sizeof(double));
   coefficients[d] = *intercept;
-  double current = objective(problem, coefficients);
+  Work work;
+  work_begin(&work, problem);
+  double current = objective(&work, coefficients);
   for (int iteration = 0; iteration < MAX_STEPS; iteration++) {
-    derivatives(problem, coefficients, gradient, hessian);
+    derivatives(&work, coefficients, gradient, hessian);
     memcpy(step, gradient, m * sizeof(double));
     if (!solve_positive(hessian, step, m))
       break;
@@ -140,7 +229,7 @@ demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights, d
     for (int halving = 0; halving < 40; halving++, scale *= 0.5) {
       for (size_t c = 0; c < m; c++)
         trial[c] = coefficients[c] - scale * step[c];
-      next = objective(problem, trial);
+      next = objective(&work, trial);
       if (next <= current)
         break;
     }
@@ -149,6 +238,7 @@ demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights, d
     memcpy(coefficients, trial, m * sizeof(double));
     current = next;
   }
+  work_end(&work);
   if (d > 0)
     memcpy(weights, coefficients, d * sizeof(double));
   *intercept = coefficients[d];

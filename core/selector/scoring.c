@@ -9,11 +9,11 @@
 
 /* The five outlier features have their names, titles and signs from features/outlier.h. */
 static DemurScoringRow rows[DEMUR_N_SCORINGS] = {
-    {"network", "selector", NULL, 1.0, 0, FALSE, FALSE},
-    {"confidence", "confidence", "max_p", 1.0, DEMUR_FEATURES_CONFIDENCE, FALSE, FALSE},
-    {"entropy", "entropy", "entropy", -1.0, DEMUR_FEATURES_CONFIDENCE, FALSE, FALSE},
+    {"network", "selector", NULL, 1.0, 0, FALSE, FALSE, FALSE},
+    {"confidence", "confidence", "max_p", 1.0, DEMUR_FEATURES_CONFIDENCE, FALSE, FALSE, TRUE},
+    {"entropy", "entropy", "entropy", -1.0, DEMUR_FEATURES_CONFIDENCE, FALSE, FALSE, TRUE},
     [DEMUR_SCORING_MC] = {"mc", "expected miscalibration (mc)", "expected_miscalibration", -1.0,
-                          DEMUR_FEATURES_CORRECTOR, FALSE, TRUE},
+                          DEMUR_FEATURES_CORRECTOR, FALSE, TRUE, FALSE},
 };
 
 const DemurScoringRow *
@@ -27,6 +27,7 @@ demur_scoring_row(DemurScoring scoring) {
                                                       (double)demur_outlier_columns[o].keep_sign,
                                                       DEMUR_FEATURES_OUTLIER,
                                                       TRUE,
+                                                      FALSE,
                                                       FALSE};
     g_once_init_leave(&filled, 1);
   }

@@ -25,6 +25,8 @@ typedef struct {
   double keep_sign;         /* sign x value is high where a scan should be kept */
   guint features;           /* DemurFeatureGroups that hold the column */
   gboolean needs_embeddings, needs_binary;
+  gboolean
+      one_scale; /* a function of the risk alone: scores of several trainings can be compared */
 } DemurScoringRow;
 
 const DemurScoringRow *demur_scoring_row(DemurScoring scoring);

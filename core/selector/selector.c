@@ -800,8 +800,8 @@ apply_bands(const DemurSelector *s, const double *meta, size_t n_rows, double *s
 
 /* The one column that a selector without networks ranks by. */
 static void
-column_scores(const DemurSelector *s, const double *meta, size_t n_rows, double *scores) {
-  const DemurScoring scoring = s->settings->scoring;
+column_scores(const DemurSelector *s, DemurScoring scoring, const double *meta, size_t n_rows,
+              double *scores) {
   const gssize column = demur_selector_column(s, demur_scoring_row(scoring)->column);
   g_return_if_fail(column >= 0);
   for (size_t i = 0; i < n_rows; i++)
@@ -838,7 +838,24 @@ demur_selector_scores(const DemurSelector *selector, size_t model, const double 
   if (selector->settings->scoring == DEMUR_SCORING_NETWORK)
     network_scores(selector, &selector->models[model], meta, n_rows, scores);
   else
-    column_scores(selector, meta, n_rows, scores);
+    column_scores(selector, selector->settings->scoring, meta, n_rows, scores);
   if (selector->settings->risk_bands > 0 && selector->n_kept > 0)
     apply_bands(selector, meta, n_rows, scores);
+}
+
+gboolean
+demur_selector_can_score_by(const DemurSelector *selector, DemurScoring scoring) {
+  const DemurScoringRow *row = demur_scoring_row(scoring);
+  const DemurTrainSettings *settings = selector->settings;
+  /* Networks that stop by a validation take scans from the training; bands are cut by their scores. */
+  return row->column != NULL && demur_selector_column(selector, row->column) >= 0 &&
+         (settings->features & row->features) == row->features &&
+         settings->stopping == DEMUR_STOPPING_FLAT && settings->risk_bands == 0;
+}
+
+void
+demur_selector_scores_by(const DemurSelector *selector, DemurScoring scoring, const double *meta,
+                         size_t n_rows, double *scores) {
+  g_return_if_fail(demur_selector_can_score_by(selector, scoring));
+  column_scores(selector, scoring, meta, n_rows, scores);
 }

@@ -159,6 +159,14 @@ double *demur_selector_meta_features_from(const DemurSelector *selector, const D
 void demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,
                            size_t n_rows, double *scores);
 
+/* Whether a selector of the same training that scored by one meta feature alone would differ in nothing
+ * but its scores: what that scoring needs was fitted, and nothing hung on the networks. */
+gboolean demur_selector_can_score_by(const DemurSelector *selector, DemurScoring scoring);
+
+/* The scores of that selector, as demur_selector_scores gives them; it can score by `scoring`. */
+void demur_selector_scores_by(const DemurSelector *selector, DemurScoring scoring,
+                              const double *meta, size_t n_rows, double *scores);
+
 /* Standardised inputs of the networks from raw meta features, out [n_rows][n_inputs]. */
 void demur_selector_inputs(const DemurSelector *selector, const double *meta, size_t n_rows,
                            float *out);

@@ -6,6 +6,8 @@
  *                                                                   is another seed (folds, labels)
  *   bench-defaults simulated SITES DRAWS                            every kind of cohort below
  *
+ * DRAWS: how many, or the first and the last of them (7-9), so that what takes hours can be cut up.
+ *
  * A draw: SITES of the training sites with at least 40 scans, by the seed. Compared is what the
  * default accepts and shows with what plain confidence accepts of the risks as given: log of the
  * ratio of the AUC over coverage of S-BCE_2; at a coverage of 0.9 log loss, and root mean square
@@ -465,8 +467,21 @@ draw_sites(DemurCohort *cohort, size_t n_sites, guint64 seed) {
   return demur_cohort_with_split(cohort, "not drawn", moved);
 }
 
+typedef struct {
+  guint64 first, last;
+} Draws;
+
+static Draws
+read_draws(const char *text) {
+  char *end;
+  Draws draws = {1, g_ascii_strtoull(text, &end, 10)};
+  if (*end == '-')
+    draws = (Draws){draws.last, g_ascii_strtoull(end + 1, NULL, 10)};
+  return draws;
+}
+
 static void
-run_table(const char *path, size_t n_sites, guint64 n_draws, const char *covariates,
+run_table(const char *path, size_t n_sites, Draws draws, const char *covariates,
           DemurParallel *parallel) {
   g_autoptr(GError) error = NULL;
   const DemurImportOptions options = {.name = "bench"};
@@ -475,7 +490,7 @@ run_table(const char *path, size_t n_sites, guint64 n_draws, const char *covaria
     bench_fail(error);
   g_autofree guint32 *groups = real_groups(whole, covariates);
   Sum sum = {0};
-  for (guint64 draw = 1; draw <= n_draws; draw++) {
+  for (guint64 draw = draws.first; draw <= draws.last; draw++) {
     g_autoptr(DemurCohort) cohort = draw_sites(whole, n_sites, draw);
     char *told;
     const Outcome o = measure(cohort, groups, draw, parallel, &told);
@@ -563,10 +578,10 @@ simulate(const Kind *kind, size_t n_sites, guint64 draw) {
 }
 
 static void
-run_simulated(size_t n_sites, guint64 n_draws, DemurParallel *parallel) {
+run_simulated(size_t n_sites, Draws draws, DemurParallel *parallel) {
   for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
     Sum sum = {0};
-    for (guint64 draw = 1; draw <= n_draws; draw++) {
+    for (guint64 draw = draws.first; draw <= draws.last; draw++) {
       g_autoptr(DemurCohort) cohort = simulate(&kinds[k], n_sites, draw);
       g_autofree guint32 *groups = g_new(guint32, cohort->n_scans);
       for (size_t i = 0; i < cohort->n_scans; i++)
@@ -593,10 +608,9 @@ main(int argc, char **argv) {
       "cohort                   sites  n  ratio (95 %%)  log loss  site error    subgroups   worse better"
       "  audit: before, after, best prior, worse; what was chosen\n");
   if (table)
-    run_table(argv[2], (size_t)g_ascii_strtoull(argv[3], NULL, 10),
-              g_ascii_strtoull(argv[4], NULL, 10), argc > 5 ? argv[5] : NULL, parallel);
+    run_table(argv[2], (size_t)g_ascii_strtoull(argv[3], NULL, 10), read_draws(argv[4]),
+              argc > 5 ? argv[5] : NULL, parallel);
   else
-    run_simulated((size_t)g_ascii_strtoull(argv[2], NULL, 10), g_ascii_strtoull(argv[3], NULL, 10),
-                  parallel);
+    run_simulated((size_t)g_ascii_strtoull(argv[2], NULL, 10), read_draws(argv[3]), parallel);
   return 0;
 }
