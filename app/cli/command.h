@@ -89,9 +89,9 @@ void demur_context_take_stdout(const char *path);
 
 extern const DemurCommand demur_command_ablate, demur_command_accept, demur_command_assess,
     demur_command_audit, demur_command_chart, demur_command_cohort, demur_command_export,
-    demur_command_demo, demur_command_dicom, demur_command_evaluate, demur_command_report,
-    demur_command_scores, demur_command_log, demur_command_selector, demur_command_serve,
-    demur_command_shift, demur_command_train, demur_command_tune, demur_command_validate,
-    demur_command_verify, demur_command_watch;
+    demur_command_demo, demur_command_dicom, demur_command_evaluate, demur_command_federate,
+    demur_command_report, demur_command_scores, demur_command_log, demur_command_selector,
+    demur_command_serve, demur_command_shift, demur_command_train, demur_command_tune,
+    demur_command_validate, demur_command_verify, demur_command_watch;
 
 G_END_DECLS

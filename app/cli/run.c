@@ -26,7 +26,7 @@ static const DemurCommand *const commands[] = {
     &demur_command_evaluate, &demur_command_selector, &demur_command_report, &demur_command_chart,
     &demur_command_validate, &demur_command_audit,    &demur_command_accept, &demur_command_verify,
     &demur_command_log,      &demur_command_serve,    &demur_command_shift,  &demur_command_watch,
-    &demur_command_ablate,
+    &demur_command_ablate,   &demur_command_federate,
 };
 
 static volatile sig_atomic_t interrupted;

@@ -8,8 +8,6 @@
 
 #define BLOCK 64
 #define CLIP 1e-6
-#define MAX_STEPS 60
-#define TOLERANCE 1e-10 /* of the largest change of a coefficient */
 
 double
 demur_logit(double p) {
@@ -27,37 +25,6 @@ double
 demur_log_loss(double label, double p) {
   p = CLAMP(p, CLIP, 1.0 - CLIP);
   return -(label * log(p) + (1.0 - label) * log1p(-p));
-}
-
-/* Solves the symmetric positive definite system a [m][m] x = b in place by Cholesky; FALSE where it
- * is not positive. */
-static gboolean
-solve_positive(double *a, double *b, size_t m) {
-  for (size_t j = 0; j < m; j++) {
-    double diagonal = a[j * m + j];
-    for (size_t k = 0; k < j; k++)
-      diagonal -= a[j * m + k] * a[j * m + k];
-    if (!(diagonal > 0.0))
-      return FALSE;
-    a[j * m + j] = sqrt(diagonal);
-    for (size_t i = j + 1; i < m; i++) {
-      double sum = a[i * m + j];
-      for (size_t k = 0; k < j; k++)
-        sum -= a[i * m + k] * a[j * m + k];
-      a[i * m + j] = sum / a[j * m + j];
-    }
-  }
-  for (size_t i = 0; i < m; i++) {
-    for (size_t k = 0; k < i; k++)
-      b[i] -= a[i * m + k] * b[k];
-    b[i] /= a[i * m + i];
-  }
-  for (size_t i = m; i-- > 0;) {
-    for (size_t k = i + 1; k < m; k++)
-      b[i] -= a[k * m + i] * b[k];
-    b[i] /= a[i * m + i];
-  }
-  return TRUE;
 }
 
 /* What a fit works on: rows that count nothing are passed over. The inputs of BLOCK rows at a time are
@@ -202,44 +169,65 @@ work_end(Work *work) {
 void
 demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights, double *intercept) {
   const size_t d = problem->d, m = d + 1;
-  g_autofree double *coefficients = g_new(double, m), *trial = g_new(double, m),
-                    *step = g_new(double, m), *gradient = g_new(double, m),
+  g_autofree double *start = g_new(double, m), *gradient = g_new(double, m),
                     *hessian = g_new(double, (m * m));
   if (d > 0)
-    memcpy(coefficients, weights, d * sizeof(double));
-  coefficients[d] = *intercept;
+    memcpy(start, weights, d * sizeof(double));
+  start[d] = *intercept;
   Work work;
   work_begin(&work, problem);
-  double current = objective(&work, coefficients);
-  for (int iteration = 0; iteration < MAX_STEPS; iteration++) {
-    derivatives(&work, coefficients, gradient, hessian);
-    memcpy(step, gradient, m * sizeof(double));
-    if (!solve_positive(hessian, step, m))
-      break;
-    double largest = 0.0, decrement = 0.0, scale = 1.0, next = INFINITY;
-    for (size_t c = 0; c < m; c++) {
-      largest = fmax(largest, fabs(step[c]));
-      decrement += gradient[c] * step[c];
+  g_autoptr(DemurNewton) newton = demur_newton_new(start, m);
+  while (newton->state != DEMUR_NEWTON_ENDED) {
+    if (newton->state == DEMUR_NEWTON_VALUE) {
+      demur_newton_value(newton, objective(&work, newton->at));
+    } else {
+      derivatives(&work, newton->at, gradient, hessian);
+      demur_newton_derivatives(newton, gradient, hessian);
     }
-    /* The Newton decrement is twice what the step would still gain: below the rounding of the
-     * objective, comparing objectives decides nothing. */
-    if (!(largest > TOLERANCE) || !(decrement > 1e-14 * (1.0 + fabs(current))))
-      break;
-    /* Separable labels would send a full step far out: halve until the objective falls. */
-    for (int halving = 0; halving < 40; halving++, scale *= 0.5) {
-      for (size_t c = 0; c < m; c++)
-        trial[c] = coefficients[c] - scale * step[c];
-      next = objective(&work, trial);
-      if (next <= current)
-        break;
-    }
-    if (!(next <= current))
-      break;
-    memcpy(coefficients, trial, m * sizeof(double));
-    current = next;
   }
   work_end(&work);
   if (d > 0)
-    memcpy(weights, coefficients, d * sizeof(double));
-  *intercept = coefficients[d];
+    memcpy(weights, newton->at, d * sizeof(double));
+  *intercept = newton->at[d];
+}
+
+void
+demur_offset_logistic_sums(const DemurOffsetLogistic *problem, const double *coefficients,
+                           double *sums) {
+  DemurOffsetLogistic bare = *problem;
+  bare.penalty = bare.intercept_penalty = 0.0;
+  const size_t m = problem->d + 1;
+  g_autofree double *hessian = g_new(double, (m * m));
+  Work work;
+  work_begin(&work, &bare);
+  sums[0] = objective(&work, coefficients);
+  derivatives(&work, coefficients, sums + 1, hessian);
+  work_end(&work);
+  double *out = sums + 1 + m;
+  for (size_t r = 0; r < m; r++)
+    for (size_t c = 0; c <= r; c++)
+      *out++ = hessian[r * m + c];
+}
+
+void
+demur_offset_logistic_take(DemurNewton *newton, const double *sums, double penalty,
+                           double intercept_penalty) {
+  const size_t m = newton->m, d = m - 1;
+  double value = sums[0] + 0.5 * intercept_penalty * newton->at[d] * newton->at[d];
+  g_autofree double *gradient = g_memdup2(sums + 1, m * sizeof(double)),
+                    *hessian = g_new0(double, (m * m));
+  const double *in = sums + 1 + m;
+  for (size_t r = 0; r < m; r++)
+    for (size_t c = 0; c <= r; c++)
+      hessian[r * m + c] = *in++;
+  for (size_t c = 0; c < m; c++) {
+    const double own = c < d ? penalty : intercept_penalty;
+    gradient[c] += own * newton->at[c];
+    hessian[c * m + c] += own;
+    if (c < d)
+      value += 0.5 * penalty * newton->at[c] * newton->at[c];
+  }
+  demur_newton_value(newton, value);
+  if (newton->state == DEMUR_NEWTON_DERIVATIVES)
+    demur_newton_derivatives(newton, gradient, hessian);
 }

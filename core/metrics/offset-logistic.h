@@ -1,7 +1,7 @@
 /* Ridge logistic regression with an offset: logit p_i = offset_i + b + w . x_i. */
 #pragma once
 
-#include <glib.h>
+#include "metrics/newton.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +18,21 @@ typedef struct {
  * fits the intercept alone. O(n d^2) a step. */
 void demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights,
                                double *intercept);
+
+/* The same from sums over rows that lie elsewhere: m = d + 1 coefficients, the intercept last.
+ *
+ *   sums [DEMUR_N_LOGISTIC_SUMS(m)] = sum -log p(y), its gradient [m], its Hessian's lower triangle by
+ *   rows; without penalties, so that sums of several places add up
+ *
+ * Labels are in the value and the gradient alone, as sum y (offset + b + w . x): d + 2 numbers, the same
+ * at whatever coefficients. O(n d^2). */
+#define DEMUR_N_LOGISTIC_SUMS(m) (1 + (m) + (m) * ((m) + 1) / 2)
+void demur_offset_logistic_sums(const DemurOffsetLogistic *problem, const double *coefficients,
+                                double *sums);
+
+/* newton, which wants a value, goes on by the sums at newton->at. */
+void demur_offset_logistic_take(DemurNewton *newton, const double *sums, double penalty,
+                                double intercept_penalty);
 
 /* log(p / (1 - p)) of p clipped to [1e-6, 1 - 1e-6]; 1 / (1 + exp(-z)). */
 double demur_logit(double p);

@@ -22,7 +22,6 @@
 
 #define N_FOLDS 5
 #define MAX_LEFT_OUT 20 /* groups of sites */
-#define INTERCEPT_PENALTY 1e-3
 
 static const double lambdas[] = {3, 10, 30, 100, 300, 1000, 3000, 1e7};
 #define N_LAMBDAS G_N_ELEMENTS(lambdas)
@@ -126,7 +125,7 @@ fit_logistic(const Fits *fits, const double *use, double lambda, double *weights
                                        .labels = fits->labels,
                                        .use = use,
                                        .penalty = lambda,
-                                       .intercept_penalty = INTERCEPT_PENALTY};
+                                       .intercept_penalty = DEMUR_CORRECTOR_INTERCEPT_PENALTY};
   demur_offset_logistic_fit(&problem, weights, intercept);
 }
 

@@ -14,6 +14,7 @@
 G_BEGIN_DECLS
 
 #define DEMUR_CORRECTOR_COMPONENTS 12
+#define DEMUR_CORRECTOR_INTERCEPT_PENALTY 1e-3 /* beside lambda, that of the weights */
 #define DEMUR_N_CORRECTOR_FEATURES 3 /* s delta, |h - r|, log((h - r)^2 + tau^2 v^2 + 1e-8) */
 
 typedef struct {

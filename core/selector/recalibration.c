@@ -58,11 +58,10 @@ width_of(size_t n_classes) {
   return n_classes == 2 ? 1 : n_classes;
 }
 
-/* Mean negative log likelihood of softmax(slope log p) and its first two derivatives in the slope.
- */
-static void
-temperature_derivatives(const double *p, size_t k, const gint32 *labels, const double *use,
-                        size_t n, double slope, double *first, double *second) {
+void
+demur_recalibration_temperature_sums(const double *p, size_t k, const gint32 *labels,
+                                     const double *use, size_t n, double slope, double *first,
+                                     double *second) {
   *first = *second = 0.0;
   for (size_t i = 0; i < n; i++) {
     const double count = use != NULL ? use[i] : 1.0;
@@ -86,18 +85,22 @@ temperature_derivatives(const double *p, size_t k, const gint32 *labels, const d
   }
 }
 
+gboolean
+demur_recalibration_temperature_step(double *slope, double first, double second) {
+  if (!(second > 0.0))
+    return FALSE;
+  const double next = CLAMP(*slope - first / second, 0.25 * *slope, 4.0 * *slope);
+  const double change = fabs(next - *slope);
+  *slope = CLAMP(next, 1e-3, 1e3);
+  return change >= 1e-12 * *slope;
+}
+
 static double
 fit_temperature(const double *p, size_t k, const gint32 *labels, const double *use, size_t n) {
-  double slope = 1.0;
+  double slope = 1.0, first, second;
   for (int step = 0; step < 100; step++) {
-    double first, second;
-    temperature_derivatives(p, k, labels, use, n, slope, &first, &second);
-    if (!(second > 0.0))
-      break;
-    const double next = CLAMP(slope - first / second, 0.25 * slope, 4.0 * slope);
-    const double change = fabs(next - slope);
-    slope = CLAMP(next, 1e-3, 1e3);
-    if (change < 1e-12 * slope)
+    demur_recalibration_temperature_sums(p, k, labels, use, n, slope, &first, &second);
+    if (!demur_recalibration_temperature_step(&slope, first, second))
       break;
   }
   return slope;
@@ -147,6 +150,18 @@ fit_isotonic(DemurRecalibration *r, const double *risks, const gint32 *labels, c
   }
 }
 
+DemurOffsetLogistic
+demur_recalibration_problem(DemurRecalibrationKind kind) {
+  if (kind == DEMUR_RECALIBRATION_INTERCEPT)
+    return (DemurOffsetLogistic){.intercept_penalty = 1e-9};
+  /* A very large penalty on the intercept keeps it at 0. */
+  return (DemurOffsetLogistic){.d = 1,
+                               .stride = 1,
+                               .penalty = 1e-9,
+                               .intercept_penalty =
+                                   kind == DEMUR_RECALIBRATION_PLATT ? 1e-9 : 1e12};
+}
+
 DemurRecalibration *
 demur_recalibration_fit(DemurRecalibrationKind kind, const double *probabilities, size_t n_classes,
                         const gint32 *labels, const double *use, size_t n) {
@@ -171,26 +186,15 @@ demur_recalibration_fit(DemurRecalibrationKind kind, const double *probabilities
     logits[i] = demur_logit(probabilities[i]);
     y[i] = labels[i] == 1 ? 1.0 : 0.0;
   }
-  if (kind == DEMUR_RECALIBRATION_INTERCEPT) {
-    const DemurOffsetLogistic problem = {
-        .n = n, .offsets = logits, .labels = y, .use = use, .intercept_penalty = 1e-9};
-    demur_offset_logistic_fit(&problem, NULL, &r->intercept);
-  } else {
-    /* A very large penalty on the intercept keeps it at 0. */
-    const gboolean platt = kind == DEMUR_RECALIBRATION_PLATT;
-    const DemurOffsetLogistic problem = {.n = n,
-                                         .d = 1,
-                                         .stride = 1,
-                                         .inputs = logits,
-                                         .offsets = zeros,
-                                         .labels = y,
-                                         .use = use,
-                                         .penalty = 1e-9,
-                                         .intercept_penalty = platt ? 1e-9 : 1e12};
-    demur_offset_logistic_fit(&problem, &r->slope, &r->intercept);
-    if (!platt)
-      r->intercept = 0.0;
-  }
+  DemurOffsetLogistic problem = demur_recalibration_problem(kind);
+  problem.n = n;
+  problem.inputs = problem.d > 0 ? logits : NULL;
+  problem.offsets = problem.d > 0 ? zeros : logits;
+  problem.labels = y;
+  problem.use = use;
+  demur_offset_logistic_fit(&problem, &r->slope, &r->intercept);
+  if (kind == DEMUR_RECALIBRATION_TEMPERATURE)
+    r->intercept = 0.0;
   return r;
 }
 

@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "base/json-writer.h"
+#include "metrics/offset-logistic.h"
 
 #include <json-glib/json-glib.h>
 
@@ -44,6 +45,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurRecalibration, demur_recalibration_free)
 DemurRecalibration *demur_recalibration_fit(DemurRecalibrationKind kind,
                                             const double *probabilities, size_t n_classes,
                                             const gint32 *labels, const double *use, size_t n);
+
+/* What is fitted for intercept, Platt and temperature of binary risks, still without rows: d = 1, the
+ * input is the logit, from 1; d = 0, the offset is. The intercept, from 0, of a temperature is held at
+ * 0 by its penalty. */
+DemurOffsetLogistic demur_recalibration_problem(DemurRecalibrationKind kind);
+
+/* Of more classes the temperature's slope minimises the negative log likelihood of softmax(slope log p):
+ * its first two derivatives as sums over rows (as for demur_recalibration_fit), and the step that they
+ * give, from 1. FALSE: it was the last. */
+void demur_recalibration_temperature_sums(const double *p, size_t k, const gint32 *labels,
+                                          const double *use, size_t n, double slope, double *first,
+                                          double *second);
+gboolean demur_recalibration_temperature_step(double *slope, double first, double second);
 
 /* out [n][K] (K = 2: [n]); may be the same array. NONE leaves every value as it is. */
 void demur_recalibration_apply(const DemurRecalibration *recalibration, const double *probabilities,

@@ -617,6 +617,30 @@ demur_selector_meta_features_from(const DemurSelector *selector, const DemurCoho
   return NULL;
 }
 
+double *
+demur_selector_corrector_rows(const DemurSelector *selector, const DemurCohort *cohort,
+                              const guint32 *rows, size_t n_rows, size_t *width,
+                              DemurParallel *parallel, const DemurProgress *progress,
+                              GError **error) {
+  const DemurSelectorCorrector *with =
+      selector->raw.corrector != NULL ? &selector->raw : &selector->corrected;
+  if (with->corrector == NULL) {
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "a corrector needs binary risk; the selector has %zu classes",
+                    demur_selector_n_classes(selector));
+    return NULL;
+  }
+  DEMUR_AUTO_ALIGNED double *meta =
+      demur_selector_meta_features(selector, cohort, TRUE, rows, n_rows, parallel, progress, error);
+  if (meta == NULL)
+    return NULL;
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      selector->outlier != NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
+  *width = with->corrector->n_inputs;
+  return demur_selector_corrector_inputs(selector, with->scaler, meta, embeddings, n_rows,
+                                         parallel);
+}
+
 /* h of the rows, NaN elsewhere: [n_scans] (owned, g_aligned_free). */
 static double *
 corrected_risks(const DemurSelector *s, const DemurCohort *cohort, const guint32 *rows,

@@ -136,7 +136,14 @@ double *demur_selector_meta_features(const DemurSelector *selector, const DemurC
                                      DemurParallel *parallel, const DemurProgress *progress,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The outlier columns among them, [n_rows][DEMUR_N_OUTLIER] (owned): the costly part, and the same
+/* What the corrector of raw risks reads of rows of a cohort with raw risks: [n_rows][*width] (owned,
+ * g_aligned_free). NULL with error as above, or with DEMUR_ERROR_UNSUPPORTED where K > 2. */
+double *demur_selector_corrector_rows(const DemurSelector *selector, const DemurCohort *cohort,
+                                      const guint32 *rows, size_t n_rows, size_t *width,
+                                      DemurParallel *parallel, const DemurProgress *progress,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The outlier columns among the meta features, [n_rows][DEMUR_N_OUTLIER] (owned): the costly part, and the same
  * for every selector with this reference set and seed, whatever the risks. The selector has an
  * outlier model; embeddings [n_rows][width] as demur_selector_embeddings gives them, or NULL. NULL
  * with error. */

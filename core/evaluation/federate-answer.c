@@ -1,0 +1,209 @@
+/*   audit:       sum_i y_i - r_i,   sum_i r_i (1 - r_i)
+ *   evaluation:  in cell (band, bin): n, sum y, sum r, sum (y - r)^2
+ *
+ * and the sums of metrics/offset-logistic.h. Cells are withheld by the rule for tables whose total is
+ * known (base/small-cells.h), first among bands (all bins of a band are one row), then among the bins of
+ * each band that is told: the withheld rows are told as one, so that what is said adds up to all scans.
+ * Two rows or more are then withheld together, of DEMUR_SMALL_CELL scans of each label or more (unless
+ * all are: then their total is). Source of the rule: Hundepool et al. 2012, chapter 4.
+ *
+ * Cells lie band by band, [n_bands][n_bins]. O(n m^2), or O(n (thresholds + edges)). */
+#include "evaluation/federate-answer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/small-cells.h"
+
+static gboolean
+has_few(const DemurFederateScans *scans) {
+  for (size_t k = 0; k < scans->n_classes; k++) {
+    size_t n = 0;
+    for (size_t i = 0; i < scans->n; i++)
+      n += scans->labels[i] == (gint32)k;
+    if (n < DEMUR_SMALL_CELL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static double
+label_of(const DemurFederateScans *scans, size_t i) {
+  return scans->labels[i] == 1 ? 1.0 : 0.0;
+}
+
+static void
+sum_logistic(const DemurFederateRound *round, const DemurFederateScans *scans, double *sums) {
+  const size_t n = scans->n;
+  g_autofree double *logits = g_new(double, n), *labels = g_new(double, n),
+                    *zeros = g_new0(double, n);
+  for (size_t i = 0; i < n; i++) {
+    logits[i] = demur_logit(scans->risks[i]);
+    labels[i] = label_of(scans, i);
+  }
+  DemurOffsetLogistic problem = {
+      .inputs = scans->inputs, .stride = scans->width, .d = scans->width, .offsets = logits};
+  if (round->study == DEMUR_FEDERATE_RECALIBRATION) {
+    problem = demur_recalibration_problem(round->kind);
+    problem.inputs = problem.d > 0 ? logits : NULL;
+    problem.offsets = problem.d > 0 ? zeros : logits;
+  }
+  problem.n = n;
+  problem.labels = labels;
+  demur_offset_logistic_sums(&problem, round->newton->at, sums);
+}
+
+static void
+add_to_sums(const DemurFederateRound *round, const DemurFederateScans *scans, double *sums) {
+  if (round->study == DEMUR_FEDERATE_AUDIT) {
+    for (size_t i = 0; i < scans->n; i++) {
+      sums[0] += label_of(scans, i) - scans->seen[i];
+      sums[1] += scans->seen[i] * (1.0 - scans->seen[i]);
+    }
+  } else if (round->n_classes > 2) {
+    demur_recalibration_temperature_sums(scans->risks, scans->n_classes, scans->labels, NULL,
+                                         scans->n, round->newton->at[0], &sums[0], &sums[1]);
+  } else {
+    sum_logistic(round, scans, sums);
+  }
+}
+
+/* ---- cells ---- */
+
+typedef struct {
+  size_t n_bands, n_bins;
+  double *sums;   /* [n_bands n_bins][4] n, positives, risks, squares */
+  size_t *labels; /* [n_bands n_bins][2] scans of each */
+} Cells;
+
+static void
+cells_clear(Cells *cells) {
+  g_free(cells->sums);
+  g_free(cells->labels);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Cells, cells_clear)
+
+static void
+fill_cells(const DemurFederateRound *round, const DemurFederateScans *scans, Cells *cells) {
+  cells->n_bands = round->n_thresholds + 1;
+  cells->n_bins = round->n_edges + 1;
+  const size_t n_cells = cells->n_bands * cells->n_bins;
+  cells->sums = g_new0(double, 4 * n_cells);
+  cells->labels = g_new0(size_t, 2 * n_cells);
+  for (size_t i = 0; i < scans->n; i++) {
+    size_t band = 0, bin = 0;
+    while (band < round->n_thresholds && !(scans->scores[i] >= round->thresholds[band]))
+      band++;
+    while (bin < round->n_edges && scans->seen[i] >= round->edges[bin])
+      bin++;
+    const size_t cell = band * cells->n_bins + bin;
+    const double y = label_of(scans, i), difference = y - scans->seen[i];
+    double *sums = cells->sums + 4 * cell;
+    sums[0] += 1.0;
+    sums[1] += y;
+    sums[2] += scans->seen[i];
+    sums[3] += difference * difference;
+    cells->labels[2 * cell + (y > 0.5)]++;
+  }
+}
+
+/* Puts a cell into the group. */
+static void
+add_cell(const Cells *cells, size_t cell, DemurFederateGroup *group) {
+  const double *sums = cells->sums + 4 * cell;
+  group->cells[group->n_cells++] = (guint32)cell;
+  group->n += sums[0];
+  group->positives += sums[1];
+  group->risks += sums[2];
+  group->squares += sums[3];
+}
+
+static DemurFederateGroup *
+new_group(DemurFederateAnswer *answer, size_t n_cells) {
+  DemurFederateGroup *group = &answer->groups[answer->n_groups++];
+  group->cells = demur_new_array(guint32, MAX(n_cells, 1));
+  return group;
+}
+
+static void
+group_band(const Cells *cells, size_t band, DemurFederateAnswer *answer) {
+  const size_t n_bins = cells->n_bins, first = band * n_bins;
+  g_autofree gboolean *withheld = g_new0(gboolean, n_bins);
+  DemurFederateGroup *rest = NULL;
+  if (demur_small_cells(cells->labels + 2 * first, n_bins, 2, withheld) > 0)
+    rest = new_group(answer, n_bins);
+  for (size_t b = 0; b < n_bins; b++)
+    add_cell(cells, first + b, withheld[b] ? rest : new_group(answer, 1));
+}
+
+static void
+group_cells(const Cells *cells, DemurFederateAnswer *answer) {
+  const size_t n_bands = cells->n_bands, n_bins = cells->n_bins, n_cells = n_bands * n_bins;
+  g_autofree gboolean *withheld = g_new0(gboolean, n_bands);
+  g_autofree size_t *bands = g_new0(size_t, 2 * n_bands);
+  for (size_t c = 0; c < n_cells; c++)
+    for (size_t y = 0; y < 2; y++)
+      bands[2 * (c / n_bins) + y] += cells->labels[2 * c + y];
+  answer->groups = g_new0(DemurFederateGroup, n_cells + 1);
+  DemurFederateGroup *rest = NULL;
+  if (demur_small_cells(bands, n_bands, 2, withheld) > 0)
+    rest = new_group(answer, n_cells);
+  for (size_t band = 0; band < n_bands; band++) {
+    if (!withheld[band])
+      group_band(cells, band, answer);
+    for (size_t b = 0; withheld[band] && b < n_bins; b++)
+      add_cell(cells, band * n_bins + b, rest);
+  }
+}
+
+static gboolean
+check_asked(const DemurFederateRound *round, const DemurFederateScans *scans, GError **error) {
+  const DemurNewton *newton = round->newton;
+  for (size_t c = 0; newton != NULL && c < newton->m; c++)
+    if (fabs(newton->at[c]) > DEMUR_FEDERATE_STEEPEST) {
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "the round asks at coefficient %zu = %g; a site answers up to %g, for "
+                      "steeper ones would tell of few scans",
+                      c, newton->at[c], DEMUR_FEDERATE_STEEPEST);
+      return FALSE;
+    }
+  if (round->study == DEMUR_FEDERATE_CORRECTOR && newton->m != scans->width + 1) {
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the round asks at %zu coefficients; the selector's corrector has %zu",
+                    newton->m, scans->width + 1);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+DemurFederateAnswer *
+demur_federate_answer(const DemurFederateRound *round, const char *site,
+                      const DemurFederateScans *scans, GError **error) {
+  if (!check_asked(round, scans, error))
+    return NULL;
+  g_autoptr(DemurFederateAnswer) answer = g_new0(DemurFederateAnswer, 1);
+  answer->site = g_strdup(site);
+  answer->withheld = has_few(scans);
+  if (answer->withheld)
+    return g_steal_pointer(&answer);
+  answer->n = scans->n;
+  answer->n_sums = demur_federate_n_sums(round);
+  answer->sums = demur_new_array(double, MAX(answer->n_sums, 1));
+  if (round->study == DEMUR_FEDERATE_EVALUATION) {
+    g_auto(Cells) cells = {0};
+    fill_cells(round, scans, &cells);
+    group_cells(&cells, answer);
+  } else {
+    add_to_sums(round, scans, answer->sums);
+  }
+  for (size_t i = 0; i < answer->n_sums; i++)
+    if (!isfinite(answer->sums[i])) {
+      demur_error_set(error, DEMUR_ERROR_NUMERIC,
+                      "the sums of these scans are not finite at the round's coefficients");
+      return NULL;
+    }
+  return g_steal_pointer(&answer);
+}

@@ -1,0 +1,455 @@
+/*   sums of all sites = the sum of their sums, in the order of the round's sites
+ *
+ * Recalibration and corrector take Newton's steps with them (metrics/newton.h), penalties added once: the
+ * steps of the fit of pooled scans, to the rounding of sums. An evaluation's groups are joined: cells that
+ * any site tells only together are together, so every sum is whole, over the finest bins that all sites
+ * told. Random effects: DerSimonian and Laird 1986 (metrics/heterogeneity.h). O(sites x numbers). */
+#include "evaluation/federate-merge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "selector/corrector.h"
+
+#define FORMAT "demur-federated"
+
+void
+demur_federate_result_free(DemurFederateResult *result) {
+  if (result == NULL)
+    return;
+  g_free(result->selector);
+  g_free(result->first);
+  g_strfreev(result->sites);
+  g_free(result->weights);
+  g_free(result->points);
+  g_free(result);
+}
+
+/* ---- whose answers ---- */
+
+static gboolean
+is_among(char *const *names, const char *name) {
+  return names != NULL && g_strv_contains((const char *const *)names, name);
+}
+
+static gboolean
+check_without(const DemurFederateRound *round, char *const *without, GError **error) {
+  for (char *const *name = without; name != NULL && *name != NULL; name++)
+    if (!is_among(round->sites, *name)) {
+      demur_error_set(error, DEMUR_ERROR_USAGE, "'%s' is left out, and was not asked", *name);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The site's answer; *index untouched where it is left out. */
+static gboolean
+find_answer(const char *site, DemurFederateAnswer *const *answers, char *const *paths, size_t n,
+            char *const *without, size_t *index, GError **error) {
+  const gboolean left_out = is_among(without, site);
+  gssize found = -1;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(answers[i]->site, site) != 0)
+      continue;
+    if (found >= 0) {
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s: '%s' answers in %s already", paths[i], site,
+                      paths[found]);
+      return FALSE;
+    }
+    found = (gssize)i;
+  }
+  if (left_out && found >= 0 && !answers[found]->withheld) {
+    demur_error_set(error, DEMUR_ERROR_USAGE, "%s: '%s' is left out, and answers", paths[found],
+                    site);
+  } else if (!left_out && found < 0) {
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "'%s' does not answer: wait for it, or leave it out by --without", site);
+  } else if (!left_out && answers[found]->withheld) {
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: '%s' withholds its sums, which are of few scans: leave it out by --without",
+        paths[found], site);
+  } else {
+    if (!left_out)
+      *index = (size_t)found;
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* The answers that count, in the order of the round's sites (owned array), *names theirs (owned). */
+static const DemurFederateAnswer **
+answers_of(const DemurFederateRound *round, DemurFederateAnswer *const *answers, char *const *paths,
+           size_t n_answers, char *const *without, char ***names, GError **error) {
+  if (!check_without(round, without, error))
+    return NULL;
+  const size_t n_sites = g_strv_length(round->sites);
+  g_autofree const DemurFederateAnswer **found = g_new0(const DemurFederateAnswer *, n_sites + 1);
+  g_auto(GStrv) of = g_new0(char *, n_sites + 1);
+  size_t n = 0;
+  for (size_t s = 0; s < n_sites; s++) {
+    size_t index = n_answers;
+    if (!find_answer(round->sites[s], answers, paths, n_answers, without, &index, error))
+      return NULL;
+    if (index == n_answers)
+      continue;
+    of[n] = g_strdup(round->sites[s]);
+    found[n++] = answers[index];
+  }
+  if (n < 2) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "fewer than two sites are left: what one has, it computes by itself");
+    return NULL;
+  }
+  *names = g_steal_pointer(&of);
+  return g_steal_pointer(&found);
+}
+
+/* ---- evaluation ---- */
+
+/* Sets by union: the smallest member stands for its set. */
+static size_t
+set_of(size_t *sets, size_t i) {
+  while (sets[i] != i)
+    i = sets[i] = sets[sets[i]];
+  return i;
+}
+
+static void
+join(size_t *sets, size_t i, size_t k) {
+  const size_t a = set_of(sets, i), b = set_of(sets, k);
+  sets[MAX(a, b)] = MIN(a, b);
+}
+
+static size_t *
+own_sets(size_t n) {
+  size_t *sets = g_new(size_t, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    sets[i] = i;
+  return sets;
+}
+
+/* Sums [n_cells][4] over all sites, each group's in the cell that stands for the set it is in. */
+typedef struct {
+  size_t n_bands, n_bins;
+  size_t *sets; /* [n_cells] */
+  double *sums;
+} Pooled;
+
+static void
+pooled_clear(Pooled *pooled) {
+  g_free(pooled->sets);
+  g_free(pooled->sums);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pooled, pooled_clear)
+
+static void
+pool(const DemurFederateRound *round, const DemurFederateAnswer **answers, Pooled *pooled) {
+  pooled->n_bands = round->n_thresholds + 1;
+  pooled->n_bins = round->n_edges + 1;
+  const size_t n_cells = pooled->n_bands * pooled->n_bins;
+  pooled->sets = own_sets(n_cells);
+  pooled->sums = g_new0(double, 4 * n_cells);
+  for (size_t s = 0; answers[s] != NULL; s++)
+    for (size_t g = 0; g < answers[s]->n_groups; g++) {
+      const DemurFederateGroup *group = &answers[s]->groups[g];
+      for (size_t c = 1; c < group->n_cells; c++)
+        join(pooled->sets, group->cells[0], group->cells[c]);
+    }
+  for (size_t s = 0; answers[s] != NULL; s++)
+    for (size_t g = 0; g < answers[s]->n_groups; g++) {
+      const DemurFederateGroup *group = &answers[s]->groups[g];
+      if (group->n_cells == 0)
+        continue;
+      double *sums = pooled->sums + 4 * set_of(pooled->sets, group->cells[0]);
+      sums[0] += group->n;
+      sums[1] += group->positives;
+      sums[2] += group->risks;
+      sums[3] += group->squares;
+    }
+}
+
+static void
+measure_bins(const double *bins, size_t n_bins, DemurFederatePoint *point) {
+  double sum1 = 0.0, sum2 = 0.0, debiased = 0.0;
+  point->sbceinf = 0.0;
+  for (size_t b = 0; b < n_bins; b++) {
+    const double n = bins[4 * b];
+    if (!(n > 0.0))
+      continue;
+    const double observed = bins[4 * b + 1] / n, gap = fabs(observed - bins[4 * b + 2] / n);
+    point->n_bins++;
+    sum1 += n * gap;
+    sum2 += n * gap * gap;
+    debiased += n * (gap * gap - observed * (1.0 - observed) / (n - 1.0));
+    point->sbceinf = fmax(point->sbceinf, gap);
+  }
+  point->sbce1 = sum1 / point->n;
+  point->sbce2 = sqrt(sum2 / point->n);
+  point->debiased2 = debiased / point->n;
+}
+
+/* The scans of the first n_bands bands. */
+static void
+measure_point(const Pooled *pooled, size_t n_bands, const double *all, DemurFederatePoint *point) {
+  const size_t n_bins = pooled->n_bins, end = n_bands * n_bins, n_cells = pooled->n_bands * n_bins;
+  g_autofree size_t *bins = own_sets(n_bins);
+  g_autofree double *sums = g_new0(double, 4 * n_bins);
+  for (size_t c = 0; c < n_cells; c++) {
+    const size_t first = set_of(pooled->sets, c);
+    if (first < end && c >= end)
+      return; /* told only together with scans on the other side */
+    if (c < end)
+      join(bins, c % n_bins, first % n_bins);
+  }
+  double total[4] = {0.0, 0.0, 0.0, 0.0};
+  for (size_t c = 0; c < end; c++)
+    for (size_t k = 0; k < 4; k++) {
+      sums[4 * set_of(bins, c % n_bins) + k] += pooled->sums[4 * c + k];
+      total[k] += pooled->sums[4 * c + k];
+    }
+  point->told = TRUE;
+  point->n = total[0];
+  point->coverage = total[0] / all[0];
+  point->positives = total[1];
+  point->expected = total[2];
+  point->oe_ratio = total[2] > 0.0 ? total[1] / total[2] : NAN;
+  point->brier = total[3] / total[0];
+  point->refused[0] = 1.0 - (total[0] - total[1]) / (all[0] - all[1]);
+  point->refused[1] = 1.0 - total[1] / all[1];
+  measure_bins(sums, n_bins, point);
+}
+
+static void
+measure_points(const DemurFederateRound *round, const DemurFederateAnswer **answers,
+               DemurFederateResult *result) {
+  g_auto(Pooled) pooled = {0};
+  pool(round, answers, &pooled);
+  double all[4] = {0.0, 0.0, 0.0, 0.0};
+  for (size_t c = 0; c < pooled.n_bands * pooled.n_bins; c++)
+    for (size_t k = 0; k < 4; k++)
+      all[k] += pooled.sums[4 * c + k];
+  result->n_points = pooled.n_bands;
+  result->points = g_new0(DemurFederatePoint, result->n_points);
+  for (size_t t = 0; t < result->n_points; t++) {
+    DemurFederatePoint *point = &result->points[t];
+    *point = (DemurFederatePoint){.n = NAN,
+                                  .coverage = NAN,
+                                  .positives = NAN,
+                                  .expected = NAN,
+                                  .oe_ratio = NAN,
+                                  .brier = NAN,
+                                  .sbce1 = NAN,
+                                  .sbce2 = NAN,
+                                  .sbceinf = NAN,
+                                  .debiased2 = NAN,
+                                  .refused = {NAN, NAN}};
+    point->threshold = t < round->n_thresholds ? round->thresholds[t] : NAN;
+    measure_point(&pooled, t + 1, all, point);
+  }
+}
+
+/* ---- the others ---- */
+
+static void
+measure_sites(const DemurFederateAnswer **answers, const double *sums,
+              DemurFederateResult *result) {
+  g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double)),
+                    errors = g_array_new(FALSE, FALSE, sizeof(double));
+  for (size_t s = 0; answers[s] != NULL; s++) {
+    const double value = answers[s]->sums[0] / answers[s]->sums[1],
+                 spread = 1.0 / sqrt(answers[s]->sums[1]);
+    g_array_append_val(values, value);
+    g_array_append_val(errors, spread);
+  }
+  result->difference = sums[0] / result->n;
+  result->variance = sums[1];
+  result->z = sums[0] / sqrt(sums[1]);
+  result->sites_differ =
+      demur_heterogeneity((double *)values->data, (double *)errors->data, values->len);
+}
+
+/* Takes the step. TRUE where it was the last. */
+static gboolean
+step(const DemurFederateRound *round, const double *sums, DemurNewton *newton) {
+  if (round->n_classes > 2)
+    return !demur_recalibration_temperature_step(newton->at, sums[0], sums[1]);
+  double penalty = round->lambda, intercept_penalty = DEMUR_CORRECTOR_INTERCEPT_PENALTY;
+  if (round->study == DEMUR_FEDERATE_RECALIBRATION) {
+    const DemurOffsetLogistic problem = demur_recalibration_problem(round->kind);
+    penalty = problem.penalty;
+    intercept_penalty = problem.intercept_penalty;
+  }
+  newton->state = DEMUR_NEWTON_VALUE;
+  demur_offset_logistic_take(newton, sums, penalty, intercept_penalty);
+  return newton->state == DEMUR_NEWTON_ENDED;
+}
+
+static void
+take_coefficients(const DemurFederateRound *round, const DemurNewton *newton,
+                  DemurFederateResult *result) {
+  const size_t d = newton->m - 1;
+  result->slope = 1.0;
+  result->intercept = newton->at[d];
+  if (round->study == DEMUR_FEDERATE_CORRECTOR) {
+    result->lambda = round->lambda;
+    result->n_weights = d;
+    result->weights = g_memdup2(newton->at, MAX(d, 1) * sizeof(double));
+  } else if (round->kind != DEMUR_RECALIBRATION_INTERCEPT) {
+    result->slope = newton->at[0];
+    if (round->kind == DEMUR_RECALIBRATION_TEMPERATURE)
+      result->intercept = 0.0;
+  }
+}
+
+/* The round behind this one, of sites (taken over) and with newton (taken over). */
+static DemurFederateRound *
+next_of(const DemurFederateRound *round, char **sites, DemurNewton *newton) {
+  DemurFederateRound *next = g_new0(DemurFederateRound, 1);
+  *next = (DemurFederateRound){.study = round->study,
+                               .kind = round->kind,
+                               .selector = g_strdup(round->selector),
+                               .n_classes = round->n_classes,
+                               .number = round->number + 1,
+                               .first = g_strdup(demur_federate_round_identity(round)),
+                               .sites = sites,
+                               .lambda = round->lambda,
+                               .newton = newton};
+  return next;
+}
+
+static DemurFederateResult *
+result_of(const DemurFederateRound *round, const DemurFederateAnswer **answers,
+          char *const *sites) {
+  DemurFederateResult *result = g_new0(DemurFederateResult, 1);
+  *result = (DemurFederateResult){.study = round->study,
+                                  .kind = round->kind,
+                                  .selector = g_strdup(round->selector),
+                                  .first = g_strdup(demur_federate_round_identity(round)),
+                                  .sites = g_strdupv((char **)sites),
+                                  .n_rounds = round->number};
+  for (size_t s = 0; answers[s] != NULL; s++)
+    result->n += (double)answers[s]->n;
+  return result;
+}
+
+gboolean
+demur_federate_merge(const DemurFederateRound *round, DemurFederateAnswer *const *answers,
+                     char *const *paths, size_t n_answers, char *const *without,
+                     DemurFederateRound **next, DemurFederateResult **result, GError **error) {
+  *next = NULL;
+  *result = NULL;
+  g_auto(GStrv) sites = NULL;
+  g_autofree const DemurFederateAnswer **counted =
+      answers_of(round, answers, paths, n_answers, without, &sites, error);
+  if (counted == NULL)
+    return FALSE;
+  const gboolean fewer = g_strv_length(sites) < g_strv_length(round->sites);
+  if (round->newton != NULL && fewer && round->newton->begun) {
+    *next = next_of(round, g_steal_pointer(&sites), demur_newton_copy(round->newton));
+    demur_federate_round_restart(*next);
+    return TRUE;
+  }
+  const size_t n_sums = demur_federate_n_sums(round);
+  g_autofree double *sums = g_new0(double, MAX(n_sums, 1));
+  for (size_t s = 0; counted[s] != NULL; s++)
+    for (size_t i = 0; i < n_sums; i++)
+      sums[i] += counted[s]->sums[i];
+  g_autoptr(DemurNewton) newton = round->newton != NULL ? demur_newton_copy(round->newton) : NULL;
+  if (newton != NULL && !step(round, sums, newton)) {
+    newton->begun = TRUE;
+    *next = next_of(round, g_steal_pointer(&sites), g_steal_pointer(&newton));
+    return TRUE;
+  }
+  *result = result_of(round, counted, sites);
+  if (newton != NULL)
+    take_coefficients(round, newton, *result);
+  else if (round->study == DEMUR_FEDERATE_AUDIT)
+    measure_sites(counted, sums, *result);
+  else
+    measure_points(round, counted, *result);
+  return TRUE;
+}
+
+/* ---- the document ---- */
+
+static void
+write_point(DemurJson *json, const DemurFederatePoint *point) {
+  demur_json_begin_object(json, NULL);
+  demur_json_double(json, "threshold", point->threshold);
+  demur_json_bool(json, "told", point->told);
+  demur_json_double(json, "n", point->n);
+  demur_json_double(json, "coverage", point->coverage);
+  demur_json_double(json, "observed", point->positives);
+  demur_json_double(json, "expected", point->expected);
+  demur_json_double(json, "oe_ratio", point->oe_ratio);
+  demur_json_double(json, "brier", point->brier);
+  demur_json_int(json, "n_bins", (gint64)point->n_bins);
+  demur_json_double(json, "sbce1", point->sbce1);
+  demur_json_double(json, "sbce2", point->sbce2);
+  demur_json_double(json, "sbceinf", point->sbceinf);
+  demur_json_double(json, "sbce2_debiased_square", point->debiased2);
+  demur_json_doubles(json, "rejected_by_label", point->refused, 2);
+  demur_json_end_object(json);
+}
+
+static void
+write_audit(DemurJson *json, const DemurFederateResult *result) {
+  const DemurHeterogeneity *h = &result->sites_differ;
+  const double interval[] = {h->low, h->high}, predicted[] = {h->predicted_low, h->predicted_high};
+  demur_json_double(json, "difference", result->difference);
+  demur_json_double(json, "variance", result->variance);
+  demur_json_double(json, "z", result->z);
+  demur_json_double(json, "intercept", h->mean);
+  demur_json_doubles(json, "interval", interval, 2);
+  demur_json_double(json, "tau2", h->tau2);
+  demur_json_double(json, "i2", h->i2);
+  demur_json_doubles(json, "predicted", predicted, 2);
+}
+
+static char *
+result_text(const DemurFederateResult *result, const char *digest) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  if (digest != NULL)
+    demur_json_string(json, "digest", digest);
+  demur_json_string(json, "format", FORMAT);
+  demur_json_int(json, "version", 1);
+  demur_json_string(json, "study", demur_federate_study_name(result->study));
+  demur_json_string(json, "kind", demur_recalibration_name(result->kind));
+  demur_json_string(json, "selector", result->selector);
+  demur_json_string(json, "first", result->first);
+  demur_json_int(json, "rounds", (gint64)result->n_rounds);
+  demur_json_begin_array(json, "sites");
+  for (char **site = result->sites; *site != NULL; site++)
+    demur_json_string(json, NULL, *site);
+  demur_json_end_array(json);
+  demur_json_int(json, "n", (gint64)result->n);
+  if (result->study == DEMUR_FEDERATE_RECALIBRATION) {
+    demur_json_double(json, "slope", result->slope);
+    demur_json_double(json, "intercept", result->intercept);
+  } else if (result->study == DEMUR_FEDERATE_CORRECTOR) {
+    demur_json_double(json, "lambda", result->lambda);
+    demur_json_double(json, "intercept", result->intercept);
+    demur_json_doubles(json, "weights", result->weights, result->n_weights);
+  } else if (result->study == DEMUR_FEDERATE_AUDIT) {
+    write_audit(json, result);
+  } else {
+    demur_json_begin_array(json, "points");
+    for (size_t t = 0; t < result->n_points; t++)
+      write_point(json, &result->points[t]);
+    demur_json_end_array(json);
+  }
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+char *
+demur_federate_result_write(const DemurFederateResult *result) {
+  g_autofree char *rest = result_text(result, NULL);
+  g_autofree char *digest = demur_sha256_of_text(rest);
+  return result_text(result, digest);
+}

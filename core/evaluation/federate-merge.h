@@ -1,0 +1,60 @@
+/* The answers of a round put together: the next round, or what the study came to. Whoever holds the
+ * answers does this; it needs no workspace. */
+#pragma once
+
+#include "evaluation/federate.h"
+#include "metrics/heterogeneity.h"
+
+G_BEGIN_DECLS
+
+/* An operating point of an evaluation over all sites. NaN throughout where some site's withheld scans lie
+ * on both sides of the threshold. */
+typedef struct {
+  double threshold; /* NaN: everything */
+  gboolean told;
+  double n, coverage, positives;
+  double expected, oe_ratio; /* sum r; positives / expected */
+  double brier;
+  /* Over the bins that remain where each site's withheld ones are put together: S-BCE_q as in
+   * metrics/selective.h, bins by edges in place of equal mass. */
+  size_t n_bins;
+  double sbce1, sbce2, sbceinf, debiased2;
+  double refused[2]; /* share of each label that is refused */
+} DemurFederatePoint;
+
+typedef struct {
+  DemurFederateStudy study;
+  DemurRecalibrationKind kind;
+  char *selector, *first; /* digests: selector, first round */
+  char **sites;           /* whose answers it is of, to NULL */
+  size_t n_rounds;
+  double n;
+  double slope, intercept; /* of a recalibration */
+  double lambda;
+  size_t n_weights;
+  double *weights; /* of a corrector, with intercept */
+  /* Of an audit: mean y - r, sum r (1 - r), their z = sum (y - r) / sqrt(sum r (1 - r)); each site's
+   * intercept to first order, sum (y - r) / sum r (1 - r), in a random-effects model. */
+  double difference, variance, z;
+  DemurHeterogeneity sites_differ;
+  size_t n_points;
+  DemurFederatePoint *points; /* of an evaluation: its thresholds, then everything */
+} DemurFederateResult;
+
+void demur_federate_result_free(DemurFederateResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFederateResult, demur_federate_result_free)
+
+/* Sealed as rounds are (owned). */
+char *demur_federate_result_write(const DemurFederateResult *result);
+
+/* answers [n_answers] of the round, paths [n_answers] what to call them; without (to NULL, or NULL): sites
+ * that are left out by decision. DEMUR_ERROR_INPUT where a site answered twice or withheld its sums, or
+ * is missing, without being left out; DEMUR_ERROR_USAGE for one that is left out and answered, was not
+ * asked, or leaves fewer than two. *next or *result is set: where a site goes in the middle of a study
+ * that goes step by step, the next round begins it anew with the others. */
+gboolean demur_federate_merge(const DemurFederateRound *round, DemurFederateAnswer *const *answers,
+                              char *const *paths, size_t n_answers, char *const *without,
+                              DemurFederateRound **next, DemurFederateResult **result,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,444 @@
+#include "tasks/federate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "base/file-input.h"
+#include "base/file-output.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/sha256.h"
+#include "store/selectors.h"
+#include "tasks/selection.h"
+
+static const double usual_edges[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+
+/* ---- files ---- */
+
+static char *
+read_file(const char *path, gsize *length, GError **error) {
+  return demur_file_input_read(path, DEMUR_LIMIT_REPORT_BYTES, length, error);
+}
+
+static DemurFederateRound *
+read_round(const char *path, GError **error) {
+  gsize length;
+  g_autofree char *text = read_file(path, &length, error);
+  if (text == NULL)
+    return NULL;
+  DemurFederateRound *round = demur_federate_round_read(text, (gssize)length, error);
+  if (round == NULL)
+    demur_error_prefix(error, "%s: ", path);
+  return round;
+}
+
+static DemurFederateAnswer *
+read_answer(const DemurFederateRound *round, const char *path, GError **error) {
+  gsize length;
+  g_autofree char *text = read_file(path, &length, error);
+  if (text == NULL)
+    return NULL;
+  DemurFederateAnswer *answer = demur_federate_answer_read(round, text, (gssize)length, error);
+  if (answer == NULL)
+    demur_error_prefix(error, "%s: ", path);
+  return answer;
+}
+
+gboolean
+demur_task_federate_read(const char *round_path, const char *answer_path,
+                         DemurFederateRound **round, DemurFederateAnswer **answer, GError **error) {
+  g_autoptr(DemurFederateRound) read = read_round(round_path, error);
+  if (read == NULL)
+    return FALSE;
+  if (answer_path != NULL && (*answer = read_answer(read, answer_path, error)) == NULL)
+    return FALSE;
+  *round = g_steal_pointer(&read);
+  return TRUE;
+}
+
+/* ---- start ---- */
+
+static gboolean
+check_sites(char *const *sites, GError **error) {
+  size_t n = 0;
+  for (; sites[n] != NULL; n++)
+    for (size_t i = 0; i <= n; i++)
+      if (*sites[n] == '\0' || (i < n && strcmp(sites[i], sites[n]) == 0)) {
+        demur_error_set(error, DEMUR_ERROR_USAGE, "site '%s' is named twice, or has no name",
+                        sites[n]);
+        return FALSE;
+      }
+  if (n >= 2 && n <= DEMUR_FEDERATE_MOST_SITES)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_USAGE, "a study is of 2 to %d sites, not %zu",
+                  DEMUR_FEDERATE_MOST_SITES, n);
+  return FALSE;
+}
+
+static int
+compare_numbers(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Numbers of a text, each once, in order (owned, g_aligned_free). */
+static double *
+parse_cuts(const char *text, const char *what, size_t *n, GError **error) {
+  g_auto(GStrv) words = g_strsplit(text, ",", -1);
+  *n = g_strv_length(words);
+  double *cuts = demur_new_array(double, MAX(*n, 1));
+  gboolean sound = *n <= DEMUR_FEDERATE_MOST_CUTS;
+  for (size_t i = 0; sound && i < *n; i++)
+    sound = demur_number_parse(words[i], strlen(words[i]), &cuts[i]);
+  if (sound)
+    qsort(cuts, *n, sizeof *cuts, compare_numbers);
+  for (size_t i = 1; sound && i < *n; i++)
+    sound = cuts[i] > cuts[i - 1];
+  if (sound)
+    return cuts;
+  g_aligned_free(cuts);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "%s takes up to %d numbers, each once, not '%s'", what,
+                  DEMUR_FEDERATE_MOST_CUTS, text);
+  return NULL;
+}
+
+/* The selector's tuned thresholds, each once, in order (owned, g_aligned_free). */
+static double *
+tuned_cuts(DemurTask *task, const char *selector, size_t *n, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) records =
+      workspace != NULL ? demur_thresholds_list(workspace, selector, error) : NULL;
+  if (records == NULL)
+    return NULL;
+  double *cuts = demur_new_array(double, MAX(records->len, 1));
+  *n = 0;
+  for (guint i = 0; i < records->len && *n < DEMUR_FEDERATE_MOST_CUTS; i++)
+    cuts[(*n)++] = ((const DemurThresholdRecord *)records->pdata[i])->threshold;
+  qsort(cuts, *n, sizeof *cuts, compare_numbers);
+  size_t kept = 0;
+  for (size_t i = 0; i < *n; i++)
+    if (kept == 0 || cuts[i] > cuts[kept - 1])
+      cuts[kept++] = cuts[i];
+  *n = kept;
+  return cuts;
+}
+
+static gboolean
+set_cuts(DemurTask *task, const DemurFederateStartParams *params, DemurFederateRound *round,
+         GError **error) {
+  round->thresholds =
+      params->thresholds != NULL
+          ? parse_cuts(params->thresholds, "--thresholds", &round->n_thresholds, error)
+          : tuned_cuts(task, params->selector, &round->n_thresholds, error);
+  if (round->thresholds == NULL)
+    return FALSE;
+  for (size_t i = 0; i < round->n_thresholds / 2; i++) {
+    const double low = round->thresholds[i];
+    round->thresholds[i] = round->thresholds[round->n_thresholds - 1 - i];
+    round->thresholds[round->n_thresholds - 1 - i] = low;
+  }
+  if (params->edges != NULL)
+    return (round->edges = parse_cuts(params->edges, "--edges", &round->n_edges, error)) != NULL;
+  round->n_edges = G_N_ELEMENTS(usual_edges);
+  round->edges = demur_new_array(double, round->n_edges);
+  memcpy(round->edges, usual_edges, sizeof usual_edges);
+  return TRUE;
+}
+
+static gboolean
+check_kind(const DemurFederateStartParams *params, const DemurSelector *selector, GError **error) {
+  const gboolean temperature = params->study == DEMUR_FEDERATE_RECALIBRATION &&
+                               params->kind == DEMUR_RECALIBRATION_TEMPERATURE;
+  if (params->study == DEMUR_FEDERATE_RECALIBRATION && !temperature &&
+      params->kind != DEMUR_RECALIBRATION_INTERCEPT && params->kind != DEMUR_RECALIBRATION_PLATT) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "sums make an intercept, a temperature or Platt's map, not %s",
+                    demur_recalibration_name(params->kind));
+    return FALSE;
+  }
+  if (demur_selector_corrector(selector, TRUE) != NULL || temperature)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                  "this study needs binary risk; selector '%s' has %zu classes", params->selector,
+                  demur_selector_n_classes(selector));
+  return FALSE;
+}
+
+DemurFederateRound *
+demur_task_federate_start(DemurTask *task, const DemurFederateStartParams *params, GError **error) {
+  if (!check_sites(params->sites, error) ||
+      !demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
+  if (selector == NULL || !check_kind(params, selector, error))
+    return NULL;
+  const DemurCorrector *corrector = demur_selector_corrector(selector, TRUE);
+  const gboolean recalibrates = params->study == DEMUR_FEDERATE_RECALIBRATION;
+  g_autoptr(DemurFederateRound) round = demur_federate_round_new(
+      params->study, recalibrates ? params->kind : DEMUR_RECALIBRATION_NONE,
+      demur_selector_digest(selector), demur_selector_n_classes(selector), params->sites,
+      corrector != NULL ? corrector->n_inputs : 0);
+  if (params->study == DEMUR_FEDERATE_CORRECTOR) {
+    round->lambda = isfinite(params->lambda) ? params->lambda : corrector->lambda;
+    if (corrector->n_inputs + 1 > DEMUR_FEDERATE_MOST_COEFFICIENTS || !(round->lambda >= 0.0)) {
+      demur_error_set(error, DEMUR_ERROR_USAGE, "a corrector of %zu inputs with lambda %g is none",
+                      corrector->n_inputs, round->lambda);
+      return NULL;
+    }
+  }
+  if (params->study == DEMUR_FEDERATE_EVALUATION && !set_cuts(task, params, round, error))
+    return NULL;
+  g_autofree char *text = demur_federate_round_write(round);
+  return demur_file_write(params->output, text, -1, DEMUR_FILE_REPLACE, error)
+             ? g_steal_pointer(&round)
+             : NULL;
+}
+
+/* ---- answer ---- */
+
+/* What an answer is made of, with what owns it. */
+typedef struct {
+  DemurSelector *selector;
+  DemurCohort *cohort;
+  guint32 *rows;
+  gint32 *labels;
+  double *risks, *seen, *inputs, *scores; /* inputs: g_aligned_free */
+  const char **names;
+  DemurFederateScans scans;
+} Material;
+
+static void
+material_clear(Material *material) {
+  demur_selector_unref(material->selector);
+  demur_cohort_unref(material->cohort);
+  g_free(material->rows);
+  g_free(material->labels);
+  g_free(material->risks);
+  g_free(material->seen);
+  g_aligned_free(material->inputs);
+  g_free(material->scores);
+  g_free(material->names);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Material, material_clear)
+
+/* The selector of the round's digest, and its name. */
+static DemurSelector *
+find_selector(DemurTask *task, const DemurFederateRound *round, char **name, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  for (guint i = 0; records != NULL && i < records->len; i++) {
+    const DemurSelectorRecord *record = records->pdata[i];
+    if (g_strcmp0(record->digest, round->selector) == 0) {
+      *name = g_strdup(record->name);
+      return demur_task_load_selector(task, record->name, NULL, error);
+    }
+  }
+  if (records != NULL)
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "no selector of this workspace is the study's (%.12s..): import the file that "
+                    "the coordinator has it from",
+                    round->selector);
+  return NULL;
+}
+
+/* The split's scans that did not make the selector, with their labels and the model's risks. */
+static gboolean
+take_scans(DemurTask *task, const DemurFederateAnswerParams *params, Material *m, size_t *n_seen,
+           GError **error) {
+  const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
+  m->cohort = demur_task_load_cohort_for(task, params->cohort, m->selector, error);
+  if (m->cohort == NULL || !demur_selector_check_cohort(m->selector, m->cohort, error))
+    return FALSE;
+  size_t n_rows, n = 0;
+  m->rows = demur_cohort_rows(m->cohort, split, &n_rows, error);
+  if (m->rows == NULL)
+    return FALSE;
+  const size_t k = m->cohort->n_classes, width = k > 2 ? k : 1;
+  m->labels = g_new(gint32, MAX(n_rows, 1));
+  m->risks = g_new(double, MAX(n_rows, 1) * width);
+  m->names = g_new(const char *, MAX(n_rows, 1));
+  for (size_t i = 0; i < n_rows; i++) {
+    const guint32 row = m->rows[i];
+    if (demur_selector_has_seen(m->selector, m->cohort->patient_ids[m->cohort->patients[row]]))
+      continue;
+    if (m->cohort->labels[row] == DEMUR_NO_LABEL) {
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "a scan of split '%s' has no label, or was left before the horizon: what "
+                      "such scans weigh is no sum; put them into a split of their own",
+                      split);
+      return FALSE;
+    }
+    m->rows[n] = row;
+    m->labels[n] = m->cohort->labels[row];
+    memcpy(m->risks + n * width,
+           k > 2 ? m->cohort->probabilities + row * k : m->cohort->risks + row,
+           width * sizeof(double));
+    m->names[n++] = m->cohort->scan_ids[row];
+  }
+  *n_seen = n_rows - n;
+  m->scans = (DemurFederateScans){.n = n, .n_classes = k, .risks = m->risks, .labels = m->labels};
+  return TRUE;
+}
+
+/* Risks as the selector sees them, and its scores. */
+static gboolean
+take_seen(DemurTask *task, Material *m, GError **error) {
+  const size_t n = m->scans.n;
+  g_autoptr(DemurCohort) view = demur_selector_view_rows(m->selector, m->cohort, m->rows, n,
+                                                         task->parallel, &task->progress, error);
+  DEMUR_AUTO_ALIGNED double *meta =
+      view != NULL ? demur_selector_meta_features(m->selector, view, FALSE, m->rows, n,
+                                                  task->parallel, &task->progress, error)
+                   : NULL;
+  if (meta == NULL)
+    return FALSE;
+  m->seen = g_new(double, MAX(n, 1));
+  m->scores = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    m->seen[i] = view->risks[m->rows[i]];
+  demur_selector_scores(m->selector, 0, meta, n, m->scores);
+  m->scans.seen = m->seen;
+  m->scans.scores = m->scores;
+  return TRUE;
+}
+
+static gboolean
+take_material(DemurTask *task, const DemurFederateRound *round, Material *m, GError **error) {
+  if (m->scans.n == 0)
+    return TRUE; /* withheld, whatever is asked */
+  if (round->study == DEMUR_FEDERATE_RECALIBRATION)
+    return TRUE;
+  if (round->study != DEMUR_FEDERATE_CORRECTOR)
+    return take_seen(task, m, error);
+  m->inputs =
+      demur_selector_corrector_rows(m->selector, m->cohort, m->rows, m->scans.n, &m->scans.width,
+                                    task->parallel, &task->progress, error);
+  m->scans.inputs = m->inputs;
+  return m->inputs != NULL;
+}
+
+static DemurFederateLedger *
+open_ledger(const char *path, GError **error) {
+  if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+    guint8 salt[DEMUR_SHA256_BYTES];
+    char hex[DEMUR_SHA256_HEX];
+    if (getrandom(salt, sizeof salt, 0) != (gssize)sizeof salt) {
+      demur_error_set(error, DEMUR_ERROR_OUTPUT, "%s: there are no random bytes for it: %s", path,
+                      g_strerror(errno));
+      return NULL;
+    }
+    demur_sha256_hex(salt, hex);
+    return demur_federate_ledger_new(hex);
+  }
+  gsize length;
+  g_autofree char *text = read_file(path, &length, error);
+  if (text == NULL)
+    return NULL;
+  DemurFederateLedger *ledger = demur_federate_ledger_read(text, (gssize)length, error);
+  if (ledger == NULL)
+    demur_error_prefix(error, "%s: ", path);
+  return ledger;
+}
+
+/* The ledger first: what left without a note could be told again in another way. */
+static gboolean
+write_answer(const DemurFederateAnswered *answered, const DemurFederateLedger *ledger,
+             const char *output, GError **error) {
+  g_autofree char *kept = demur_federate_ledger_write(ledger);
+  g_autofree char *text = demur_federate_answer_write(answered->round, answered->answer);
+  return (answered->known ||
+          demur_file_write(answered->ledger, kept, -1, DEMUR_FILE_REPLACE, error)) &&
+         demur_file_write(output, text, -1, DEMUR_FILE_REPLACE, error);
+}
+
+DemurFederateAnswered *
+demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *params,
+                           GError **error) {
+  if (params->output != NULL && !demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  g_autoptr(DemurFederateAnswered) answered = g_new0(DemurFederateAnswered, 1);
+  answered->round = read_round(params->round, error);
+  if (answered->round == NULL)
+    return NULL;
+  if (!g_strv_contains((const char *const *)answered->round->sites, params->site)) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "%s: '%s' is not asked; `demur federate show` names "
+                    "those who are",
+                    params->round, params->site);
+    return NULL;
+  }
+  g_auto(Material) m = {0};
+  m.selector = find_selector(task, answered->round, &answered->selector, error);
+  if (m.selector == NULL || !take_scans(task, params, &m, &answered->n_seen, error) ||
+      !take_material(task, answered->round, &m, error))
+    return NULL;
+  answered->simulated = m.cohort->simulated;
+  answered->ledger = params->ledger != NULL ? g_strdup(params->ledger)
+                                            : g_strconcat(task->workspace_path, ".federate", NULL);
+  answered->answer = demur_federate_answer(answered->round, params->site, &m.scans, error);
+  g_autoptr(DemurFederateLedger) ledger =
+      answered->answer != NULL ? open_ledger(answered->ledger, error) : NULL;
+  g_autofree char *now = demur_task_now(task);
+  if (ledger == NULL ||
+      !demur_federate_ledger_note(ledger, answered->round, answered->answer, &m.scans, m.names, now,
+                                  &answered->known, error) ||
+      (params->output != NULL && !write_answer(answered, ledger, params->output, error)))
+    return NULL;
+  return g_steal_pointer(&answered);
+}
+
+void
+demur_federate_answered_free(DemurFederateAnswered *answered) {
+  if (answered == NULL)
+    return;
+  demur_federate_round_free(answered->round);
+  demur_federate_answer_free(answered->answer);
+  g_free(answered->selector);
+  g_free(answered->ledger);
+  g_free(answered);
+}
+
+/* ---- merge ---- */
+
+static void
+free_answer(gpointer answer) {
+  demur_federate_answer_free(answer);
+}
+
+DemurFederateMerged *
+demur_task_federate_merge(const DemurFederateMergeParams *params, GError **error) {
+  if (!demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  g_autoptr(DemurFederateRound) round = read_round(params->round, error);
+  if (round == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) answers = g_ptr_array_new_with_free_func(free_answer);
+  for (char *const *path = params->answers; *path != NULL; path++) {
+    DemurFederateAnswer *answer = read_answer(round, *path, error);
+    if (answer == NULL)
+      return NULL;
+    g_ptr_array_add(answers, answer);
+  }
+  g_autoptr(DemurFederateMerged) merged = g_new0(DemurFederateMerged, 1);
+  if (!demur_federate_merge(round, (DemurFederateAnswer *const *)answers->pdata, params->answers,
+                            answers->len, params->without, &merged->next, &merged->result, error))
+    return NULL;
+  g_autofree char *text = merged->next != NULL ? demur_federate_round_write(merged->next)
+                                               : demur_federate_result_write(merged->result);
+  return demur_file_write(params->output, text, -1, DEMUR_FILE_REPLACE, error)
+             ? g_steal_pointer(&merged)
+             : NULL;
+}
+
+void
+demur_federate_merged_free(DemurFederateMerged *merged) {
+  if (merged == NULL)
+    return;
+  demur_federate_round_free(merged->next);
+  demur_federate_result_free(merged->result);
+  g_free(merged);
+}
