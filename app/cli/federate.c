@@ -103,8 +103,8 @@ print_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer)
 
 static gboolean
 run_start(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *study = NULL, *kind = NULL, *selector = NULL, *sites = NULL, *thresholds = NULL,
-                  *edges = NULL;
+  g_autofree char *study = NULL, *kind = NULL, *selector = NULL, *sites = NULL, *leave_out = NULL,
+                  *thresholds = NULL, *edges = NULL;
   double lambda = NAN;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -116,6 +116,8 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
       {"sites", 0, 0, G_OPTION_ARG_STRING, &sites, "names of those who answer", "A,B,.."},
       {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &lambda,
        "of a corrector: its penalty (the selector's corrector's)", "X"},
+      {"leave-out", 0, 0, G_OPTION_ARG_STRING, &leave_out,
+       "of a corrector: columns that are not asked of", "N,.."},
       {"thresholds", 0, 0, G_OPTION_ARG_STRING, &thresholds,
        "of an evaluation: scores from which on is accepted (those it is tuned to)", "X,.."},
       {"edges", 0, 0, G_OPTION_ARG_STRING, &edges,
@@ -132,6 +134,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
   DemurFederateStartParams params = {.kind = DEMUR_RECALIBRATION_PLATT,
                                      .selector = selector,
                                      .lambda = lambda,
+                                     .leave_out = leave_out,
                                      .thresholds = thresholds,
                                      .edges = edges,
                                      .output = arguments[0]};
@@ -139,13 +142,14 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
       (kind != NULL && !demur_recalibration_from_name(kind, &params.kind, error)))
     return FALSE;
   const DemurOptionGiven of_recalibration[] = {{"--kind", kind != NULL}},
-                         of_corrector[] = {{"--lambda", isfinite(lambda)}},
+                         of_corrector[] = {{"--lambda", isfinite(lambda)},
+                                           {"--leave-out", leave_out != NULL}},
                          of_evaluation[] = {{"--thresholds", thresholds != NULL},
                                             {"--edges", edges != NULL}};
   if ((params.study != DEMUR_FEDERATE_RECALIBRATION &&
        !demur_command_refuse_without("--study recalibration", of_recalibration, 1, error)) ||
       (params.study != DEMUR_FEDERATE_CORRECTOR &&
-       !demur_command_refuse_without("--study corrector", of_corrector, 1, error)) ||
+       !demur_command_refuse_without("--study corrector", of_corrector, 2, error)) ||
       (params.study != DEMUR_FEDERATE_EVALUATION &&
        !demur_command_refuse_without("--study evaluation", of_evaluation, 2, error)))
     return FALSE;

@@ -7,6 +7,10 @@
  * Two rows or more are then withheld together, of DEMUR_SMALL_CELL scans of each label or more (unless
  * all are: then their total is). Source of the rule: Hundepool et al. 2012, chapter 4.
  *
+ * A corrector's column that is an indicator makes its sums those of the scans that have it: a column of at
+ * most 16 values is told of where each has as many scans of each label, and none but many share a value
+ * of two such columns (the Hessian has their products).
+ *
  * Cells lie band by band, [n_bands][n_bins]. O(n m^2), or O(n (thresholds + edges)). */
 #include "evaluation/federate-answer.h"
 
@@ -17,6 +21,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/small-cells.h"
+
+#define MOST_VALUES 16 /* a column of more is no indicator, nor a grade */
 
 static gboolean
 has_few(const DemurFederateScans *scans) {
@@ -44,8 +50,12 @@ sum_logistic(const DemurFederateRound *round, const DemurFederateScans *scans, d
     logits[i] = demur_logit(scans->risks[i]);
     labels[i] = label_of(scans, i);
   }
-  DemurOffsetLogistic problem = {
-      .inputs = scans->inputs, .stride = scans->width, .d = scans->width, .offsets = logits};
+  const size_t d = round->n_inputs;
+  g_autofree double *inputs = g_new(double, MAX(n * d, 1));
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < d; c++)
+      inputs[i * d + c] = scans->inputs[i * scans->width + round->inputs[c]];
+  DemurOffsetLogistic problem = {.inputs = inputs, .stride = d, .d = d, .offsets = logits};
   if (round->study == DEMUR_FEDERATE_RECALIBRATION) {
     problem = demur_recalibration_problem(round->kind);
     problem.inputs = problem.d > 0 ? logits : NULL;
@@ -159,6 +169,77 @@ group_cells(const Cells *cells, DemurFederateAnswer *answer) {
   }
 }
 
+/* ---- columns of few values ---- */
+
+/* codes [n]: which of its values each scan has in the column; how many there are, 0 where there are more
+ * than MOST_VALUES. */
+static size_t
+code_values(const DemurFederateScans *scans, guint32 column, guint8 *codes) {
+  double values[MOST_VALUES];
+  size_t n_values = 0;
+  for (size_t i = 0; i < scans->n; i++) {
+    const double value = scans->inputs[i * scans->width + column];
+    size_t v = 0;
+    while (v < n_values && values[v] != value)
+      v++;
+    if (v == MOST_VALUES)
+      return 0;
+    if (v == n_values)
+      values[n_values++] = value;
+    codes[i] = (guint8)v;
+  }
+  return n_values;
+}
+
+/* Whether some value has few scans of a label. */
+static gboolean
+value_is_small(const DemurFederateScans *scans, const guint8 *codes, size_t n_values) {
+  size_t counts[MOST_VALUES][2] = {{0}};
+  for (size_t i = 0; i < scans->n; i++)
+    counts[codes[i]][scans->labels[i] == 1]++;
+  for (size_t v = 0; n_values > 1 && v < n_values; v++)
+    if (MIN(counts[v][0], counts[v][1]) < DEMUR_SMALL_CELL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether some, but few, scans have one value here and one there. */
+static gboolean
+pair_is_small(size_t n, const guint8 *a, const guint8 *b) {
+  size_t counts[MOST_VALUES][MOST_VALUES] = {{0}};
+  for (size_t i = 0; i < n; i++)
+    counts[a[i]][b[i]]++;
+  for (size_t v = 0; v < MOST_VALUES; v++)
+    for (size_t w = 0; w < MOST_VALUES; w++)
+      if (counts[v][w] > 0 && counts[v][w] < DEMUR_SMALL_CELL)
+        return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_columns(const DemurFederateRound *round, const DemurFederateScans *scans, GError **error) {
+  const size_t n = scans->n;
+  g_autofree guint8 *codes = g_new(guint8, MAX(n * round->n_inputs, 1));
+  g_autofree gboolean *few = g_new0(gboolean, MAX(round->n_inputs, 1));
+  for (size_t c = 0; c < round->n_inputs; c++) {
+    guint8 *own = codes + c * n;
+    const size_t n_values = code_values(scans, round->inputs[c], own);
+    few[c] = n_values > 0;
+    gboolean small = few[c] && value_is_small(scans, own, n_values);
+    for (size_t b = 0; few[c] && b < c && !small; b++)
+      small = few[b] && pair_is_small(n, own, codes + b * n);
+    if (small) {
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "the corrector's column %u has few values, and at one of them fewer than %d "
+                      "scans of a label, or beside another column of few values: its sums would "
+                      "tell of them; ask for a study that leaves it out (--leave-out %u)",
+                      round->inputs[c], DEMUR_SMALL_CELL, round->inputs[c]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 static gboolean
 check_asked(const DemurFederateRound *round, const DemurFederateScans *scans, GError **error) {
   const DemurNewton *newton = round->newton;
@@ -170,10 +251,10 @@ check_asked(const DemurFederateRound *round, const DemurFederateScans *scans, GE
                       c, newton->at[c], DEMUR_FEDERATE_STEEPEST);
       return FALSE;
     }
-  if (round->study == DEMUR_FEDERATE_CORRECTOR && newton->m != scans->width + 1) {
+  if (round->study == DEMUR_FEDERATE_CORRECTOR && scans->n > 0 && round->width != scans->width) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
-                    "the round asks at %zu coefficients; the selector's corrector has %zu",
-                    newton->m, scans->width + 1);
+                    "the round is of a corrector of %zu columns; the selector's reads %zu",
+                    round->width, scans->width);
     return FALSE;
   }
   return TRUE;
@@ -189,6 +270,8 @@ demur_federate_answer(const DemurFederateRound *round, const char *site,
   answer->withheld = has_few(scans);
   if (answer->withheld)
     return g_steal_pointer(&answer);
+  if (round->study == DEMUR_FEDERATE_CORRECTOR && !check_columns(round, scans, error))
+    return NULL;
   answer->n = scans->n;
   answer->n_sums = demur_federate_n_sums(round);
   answer->sums = demur_new_array(double, MAX(answer->n_sums, 1));

@@ -19,8 +19,9 @@ typedef struct {
 } DemurFederateScans;
 
 /* Never NULL but for a round that may not be answered: DEMUR_ERROR_INPUT where its coefficients are
- * steeper than DEMUR_FEDERATE_STEEPEST, or of another number than the selector's corrector has.
- * withheld where a label has too few scans. O(n m^2). */
+ * steeper than DEMUR_FEDERATE_STEEPEST, or its corrector reads other columns; DEMUR_ERROR_STATE where a
+ * column of few values (a class, a scanner) would tell of few scans by itself or beside another.
+ * DEMUR_ERROR_NUMERIC where a sum is not finite. withheld where a label has too few scans. O(n m^2). */
 DemurFederateAnswer *demur_federate_answer(const DemurFederateRound *round, const char *site,
                                            const DemurFederateScans *scans,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -365,7 +365,7 @@ demur_federate_ledger_note(DemurFederateLedger *ledger, const DemurFederateRound
   Set *set = set_of(ledger, scans, names);
   g_autofree char *cuts = cuts_of(round);
   const double share =
-      (double)demur_federate_n_told(answer) / (double)(scans->n * (scans->width + 2));
+      (double)demur_federate_n_told(answer) / (double)(scans->n * (round->n_inputs + 2));
   if (!place_of(ledger, set, scans->n_classes, &place, error) ||
       !check_told(ledger, round, cuts, place, share, known, error)) {
     set_free(set);

@@ -24,6 +24,7 @@ demur_federate_result_free(DemurFederateResult *result) {
   g_free(result->first);
   g_strfreev(result->sites);
   g_free(result->weights);
+  g_free(result->inputs);
   g_free(result->points);
   g_free(result);
 }
@@ -298,6 +299,9 @@ take_coefficients(const DemurFederateRound *round, const DemurNewton *newton,
     result->lambda = round->lambda;
     result->n_weights = d;
     result->weights = g_memdup2(newton->at, MAX(d, 1) * sizeof(double));
+    result->inputs = g_new(guint32, MAX(d, 1));
+    for (size_t c = 0; c < d; c++)
+      result->inputs[c] = round->inputs[c];
   } else if (round->kind != DEMUR_RECALIBRATION_INTERCEPT) {
     result->slope = newton->at[0];
     if (round->kind == DEMUR_RECALIBRATION_TEMPERATURE)
@@ -318,6 +322,8 @@ next_of(const DemurFederateRound *round, char **sites, DemurNewton *newton) {
                                .sites = sites,
                                .lambda = round->lambda,
                                .newton = newton};
+  if (round->study == DEMUR_FEDERATE_CORRECTOR)
+    demur_federate_round_set_inputs(next, round->width, round->inputs, round->n_inputs);
   return next;
 }
 
@@ -434,6 +440,10 @@ result_text(const DemurFederateResult *result, const char *digest) {
   } else if (result->study == DEMUR_FEDERATE_CORRECTOR) {
     demur_json_double(json, "lambda", result->lambda);
     demur_json_double(json, "intercept", result->intercept);
+    demur_json_begin_array(json, "inputs");
+    for (size_t c = 0; c < result->n_weights; c++)
+      demur_json_int(json, NULL, result->inputs[c]);
+    demur_json_end_array(json);
     demur_json_doubles(json, "weights", result->weights, result->n_weights);
   } else if (result->study == DEMUR_FEDERATE_AUDIT) {
     write_audit(json, result);

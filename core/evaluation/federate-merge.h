@@ -32,7 +32,8 @@ typedef struct {
   double slope, intercept; /* of a recalibration */
   double lambda;
   size_t n_weights;
-  double *weights; /* of a corrector, with intercept */
+  double *weights; /* of a corrector, with intercept, */
+  guint32 *inputs; /* of these columns */
   /* Of an audit: mean y - r, sum r (1 - r), their z = sum (y - r) / sqrt(sum r (1 - r)); each site's
    * intercept to first order, sum (y - r) / sum r (1 - r), in a random-effects model. */
   double difference, variance, z;

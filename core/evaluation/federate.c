@@ -52,8 +52,8 @@ newton_of(const DemurFederateRound *round, size_t m) {
 
 DemurFederateRound *
 demur_federate_round_new(DemurFederateStudy study, DemurRecalibrationKind kind,
-                         const char *selector, size_t n_classes, char *const *sites,
-                         size_t n_inputs) {
+                         const char *selector, size_t n_classes, char *const *sites, size_t width,
+                         const guint32 *inputs, size_t n_inputs) {
   DemurFederateRound *round = g_new0(DemurFederateRound, 1);
   round->study = study;
   round->kind = kind;
@@ -61,11 +61,24 @@ demur_federate_round_new(DemurFederateStudy study, DemurRecalibrationKind kind,
   round->n_classes = n_classes;
   round->number = 1;
   round->sites = g_strdupv((char **)sites);
-  if (study == DEMUR_FEDERATE_CORRECTOR)
+  if (study == DEMUR_FEDERATE_CORRECTOR) {
     round->newton = newton_of(round, n_inputs + 1);
+    demur_federate_round_set_inputs(round, width, inputs, n_inputs);
+  }
   if (study == DEMUR_FEDERATE_RECALIBRATION)
     round->newton = newton_of(round, n_classes > 2 ? 1 : demur_recalibration_problem(kind).d + 1);
   return round;
+}
+
+void
+demur_federate_round_set_inputs(DemurFederateRound *round, size_t width, const guint32 *inputs,
+                                size_t n_inputs) {
+  g_aligned_free(round->inputs);
+  round->width = width;
+  round->n_inputs = n_inputs;
+  round->inputs = demur_new_array(guint32, MAX(n_inputs, 1));
+  if (n_inputs > 0)
+    memcpy(round->inputs, inputs, n_inputs * sizeof *inputs);
 }
 
 void
@@ -76,6 +89,7 @@ demur_federate_round_free(DemurFederateRound *round) {
   g_free(round->first);
   g_strfreev(round->sites);
   demur_newton_free(round->newton);
+  g_aligned_free(round->inputs);
   g_aligned_free(round->thresholds);
   g_aligned_free(round->edges);
   g_free(round->digest);
@@ -183,8 +197,14 @@ round_text(const DemurFederateRound *round, const char *digest) {
   for (char **site = round->sites; *site != NULL; site++)
     demur_json_string(json, NULL, *site);
   demur_json_end_array(json);
-  if (round->study == DEMUR_FEDERATE_CORRECTOR)
+  if (round->study == DEMUR_FEDERATE_CORRECTOR) {
     demur_json_double(json, "lambda", round->lambda);
+    demur_json_int(json, "width", (gint64)round->width);
+    demur_json_begin_array(json, "inputs");
+    for (size_t c = 0; c < round->n_inputs; c++)
+      demur_json_int(json, NULL, round->inputs[c]);
+    demur_json_end_array(json);
+  }
   if (round->newton != NULL)
     write_newton(json, round->newton);
   if (round->study == DEMUR_FEDERATE_EVALUATION) {
@@ -338,6 +358,25 @@ read_newton(JsonObject *root, DemurFederateRound *round, GError **error) {
   return TRUE;
 }
 
+/* Columns in strict order, as many as there are coefficients beside the intercept. */
+static gboolean
+read_inputs(JsonObject *root, DemurFederateRound *round, GError **error) {
+  const size_t n = round->newton->m - 1;
+  gint64 width;
+  DEMUR_AUTO_ALIGNED guint32 *inputs = NULL;
+  if (!demur_json_read_double(root, "lambda", 0.0, 1e12, &round->lambda, error) ||
+      !demur_json_read_int(root, "width", 1, DEMUR_FEDERATE_MOST_COEFFICIENTS - 1, &width, error) ||
+      !demur_json_read_indices(root, "inputs", n, 0, (guint32)width - 1, &inputs, error))
+    return FALSE;
+  for (size_t c = 1; c < n; c++)
+    if (inputs[c] <= inputs[c - 1]) {
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s are not in order at %zu", "inputs", c);
+      return FALSE;
+    }
+  demur_federate_round_set_inputs(round, (size_t)width, inputs, n);
+  return TRUE;
+}
+
 /* Numbers in strict order, at most DEMUR_FEDERATE_MOST_CUTS. */
 static gboolean
 read_cuts(JsonObject *root, const char *key, gboolean ascending, size_t *n, double **cuts,
@@ -417,9 +456,8 @@ demur_federate_round_read(const char *text, gssize length, GError **error) {
       !demur_json_read_string(root, "selector", &selector, error) ||
       !demur_json_read_int(root, "round", 1, 100000, &number, error) ||
       !demur_json_read_string(root, "first", &first, error) || !read_sites(root, round, error) ||
-      (round->study == DEMUR_FEDERATE_CORRECTOR &&
-       !demur_json_read_double(root, "lambda", 0.0, 1e12, &round->lambda, error)) ||
       (is_newton(round) && !read_newton(root, round, error)) ||
+      (round->study == DEMUR_FEDERATE_CORRECTOR && !read_inputs(root, round, error)) ||
       (round->study == DEMUR_FEDERATE_EVALUATION &&
        (!read_cuts(root, "thresholds", FALSE, &round->n_thresholds, &round->thresholds, error) ||
         !read_cuts(root, "edges", TRUE, &round->n_edges, &round->edges, error))))

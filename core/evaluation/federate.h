@@ -50,7 +50,10 @@ typedef struct {
   size_t number; /* from 1 */
   char *first;   /* digest of the study's first round; NULL: this is it */
   char **sites;  /* names of those who answer, to NULL */
-  double lambda; /* of a corrector */
+  double lambda; /* of a corrector: */
+  size_t width;  /* columns that the selector's corrector reads */
+  size_t n_inputs;
+  guint32 *inputs; /* [n_inputs] those that are asked of, ascending; coefficients are of these */
   /* Of the first two studies, else NULL: `at` is where sums are asked. Of a temperature of more classes
    * `at` alone counts. */
   DemurNewton *newton;
@@ -60,10 +63,14 @@ typedef struct {
   char *digest; /* of the document it was read from, or of the last that was written */
 } DemurFederateRound;
 
-/* The first round. n_coefficients counts a corrector's inputs. names: to NULL, copied. */
+/* The first round. sites: to NULL, copied. inputs [n_inputs] of width, ascending, of a corrector (copied). */
 DemurFederateRound *demur_federate_round_new(DemurFederateStudy study, DemurRecalibrationKind kind,
                                              const char *selector, size_t n_classes,
-                                             char *const *sites, size_t n_inputs);
+                                             char *const *sites, size_t width,
+                                             const guint32 *inputs, size_t n_inputs);
+/* Copies them; for whoever makes a round of a corrector. */
+void demur_federate_round_set_inputs(DemurFederateRound *round, size_t width, const guint32 *inputs,
+                                     size_t n_inputs);
 void demur_federate_round_free(DemurFederateRound *round);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFederateRound, demur_federate_round_free)
 

@@ -168,21 +168,50 @@ check_kind(const DemurFederateStartParams *params, const DemurSelector *selector
   return FALSE;
 }
 
-DemurFederateRound *
-demur_task_federate_start(DemurTask *task, const DemurFederateStartParams *params, GError **error) {
-  if (!check_sites(params->sites, error) ||
-      !demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+/* The corrector's columns but those that are left out (owned). */
+static guint32 *
+inputs_of(const DemurCorrector *corrector, const char *leave_out, size_t *n, GError **error) {
+  size_t n_gone = 0;
+  DEMUR_AUTO_ALIGNED double *gone = leave_out != NULL
+                                        ? parse_cuts(leave_out, "--leave-out", &n_gone, error)
+                                        : demur_new_array(double, 1);
+  if (gone == NULL)
     return NULL;
-  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
-  if (selector == NULL || !check_kind(params, selector, error))
-    return NULL;
+  guint32 *inputs = g_new(guint32, MAX(corrector->n_inputs, 1));
+  size_t found = 0;
+  *n = 0;
+  for (size_t c = 0; c < corrector->n_inputs; c++) {
+    if (found < n_gone && gone[found] == (double)c)
+      found++;
+    else
+      inputs[(*n)++] = (guint32)c;
+  }
+  if (found == n_gone)
+    return inputs;
+  g_free(inputs);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "--leave-out takes columns of the corrector, 0 to %zu, not '%s'",
+                  corrector->n_inputs - 1, leave_out);
+  return NULL;
+}
+
+/* The first round of what is asked of the selector. */
+static DemurFederateRound *
+round_of(DemurTask *task, const DemurFederateStartParams *params, const DemurSelector *selector,
+         GError **error) {
   const DemurCorrector *corrector = demur_selector_corrector(selector, TRUE);
-  const gboolean recalibrates = params->study == DEMUR_FEDERATE_RECALIBRATION;
+  const gboolean recalibrates = params->study == DEMUR_FEDERATE_RECALIBRATION,
+                 corrects = params->study == DEMUR_FEDERATE_CORRECTOR;
+  size_t n_inputs = 0;
+  g_autofree guint32 *inputs =
+      corrects ? inputs_of(corrector, params->leave_out, &n_inputs, error) : NULL;
+  if (corrects && inputs == NULL)
+    return NULL;
   g_autoptr(DemurFederateRound) round = demur_federate_round_new(
       params->study, recalibrates ? params->kind : DEMUR_RECALIBRATION_NONE,
       demur_selector_digest(selector), demur_selector_n_classes(selector), params->sites,
-      corrector != NULL ? corrector->n_inputs : 0);
-  if (params->study == DEMUR_FEDERATE_CORRECTOR) {
+      corrects ? corrector->n_inputs : 0, inputs, n_inputs);
+  if (corrects) {
     round->lambda = isfinite(params->lambda) ? params->lambda : corrector->lambda;
     if (corrector->n_inputs + 1 > DEMUR_FEDERATE_MOST_COEFFICIENTS || !(round->lambda >= 0.0)) {
       demur_error_set(error, DEMUR_ERROR_USAGE, "a corrector of %zu inputs with lambda %g is none",
@@ -191,6 +220,20 @@ demur_task_federate_start(DemurTask *task, const DemurFederateStartParams *param
     }
   }
   if (params->study == DEMUR_FEDERATE_EVALUATION && !set_cuts(task, params, round, error))
+    return NULL;
+  return g_steal_pointer(&round);
+}
+
+DemurFederateRound *
+demur_task_federate_start(DemurTask *task, const DemurFederateStartParams *params, GError **error) {
+  if (!check_sites(params->sites, error) ||
+      !demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
+  g_autoptr(DemurFederateRound) round = selector != NULL && check_kind(params, selector, error)
+                                            ? round_of(task, params, selector, error)
+                                            : NULL;
+  if (round == NULL)
     return NULL;
   g_autofree char *text = demur_federate_round_write(round);
   return demur_file_write(params->output, text, -1, DEMUR_FILE_REPLACE, error)

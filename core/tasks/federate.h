@@ -14,8 +14,9 @@ typedef struct {
   const char *selector;        /* name in this workspace */
   char *const *sites;          /* to NULL */
   double lambda;               /* of a corrector; NaN: the selector's corrector's */
-  const char
-      *thresholds;    /* of an evaluation: "0.4,0.6"; NULL: those that the selector is tuned to */
+  const char *leave_out;       /* likewise: columns that are not asked of, "2,3"; NULL: none */
+  /* Of an evaluation: "0.4,0.6"; NULL: those that the selector is tuned to. */
+  const char *thresholds;
   const char *edges;  /* likewise, of risk; NULL: .01, .02, .05, .1, .2, .5 */
   const char *output; /* the round's file; replaced */
 } DemurFederateStartParams;
@@ -44,7 +45,7 @@ typedef struct {
   size_t n_seen;             /* scans left out: their patients made the selector */
 } DemurFederateAnswered;
 
-/* DEMUR_ERROR_NOT_FOUND where no selector of the workspace is the round's; DEMUR_ERROR_STATE where the
+/* DEMUR_ERROR_USAGE where the site is not asked, DEMUR_ERROR_NOT_FOUND where no selector of the workspace is the round's; DEMUR_ERROR_STATE where the
  * ledger forbids it, or a scan has no label. The ledger is written before the answer. */
 DemurFederateAnswered *demur_task_federate_answer(DemurTask *task,
                                                   const DemurFederateAnswerParams *params,

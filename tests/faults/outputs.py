@@ -434,6 +434,11 @@ INPUTS = {
     "accept run FILE": ["accept", "run", "s", "IT"],
     "watch labels FILE": ["watch", "labels", "IT"],
     "train FILE": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--merge", "t1.json", "IT"],
+    "federate answer ROUND": ["federate", "answer", "IT", "--as", "a", "--cohort", "c"],
+    "federate answer --ledger": ["federate", "answer", "round.json", "--as", "a", "--cohort", "c", "--ledger", "IT"],
+    "federate merge ROUND": ["federate", "merge", "IT", "round-a.json", "round-b.json", "-o", "x.json"],
+    "federate merge ANSWER": ["federate", "merge", "round.json", "IT", "round-b.json", "-o", "x.json"],
+    "federate show ROUND": ["federate", "show", "IT"],
     "validate FILE": ["validate", "s", "--cohort", "c", "--folds", "2", "--merge", "v1.json", "IT"],
 }
 LIMITED = {"dicom echo --tls-ca": 1, "dicom receive --tls-key": 1, "dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,

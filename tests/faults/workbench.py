@@ -98,6 +98,9 @@ class Bench:
             self.must("train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", f"{part}/2", "--part", f"t{part}.json")
             self.must("validate", "s", "--cohort", "c", "--folds", "2", "--shard", f"{part}/2", "--part", f"v{part}.json")
         self.must("train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "n1.json")
+        self.must("federate", "start", "round.json", "--study", "recalibration", "--selector", "s", "--sites", "a,b")
+        for site in "ab":
+            self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json")
         self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +
                    "".join(f"{i},{i % 4},0,{'' if i % 3 else (i % 5 + 1) * 300},2500,\n" for i in range(180)))
         self.write("years.csv", f"pid,study_yr,split,{','.join(f'risk_year_{year}' for year in range(1, 7))}\n" + "".join(
@@ -600,6 +603,9 @@ def commands_of(bench):
         "train replace": ["train", "s", "--cohort", "c", *QUICK, "--replace", "--force"],
         "tune horizons": ["tune", "h", "--cohort", "y", "--coverage", "0.8", "--horizons", "1,6"],
         "selector import replace": ["selector", "import", "s", "s.json", "--replace", "--force"],
+        "federate start": ["federate", "start", "out.json", "--study", "audit", "--selector", "s", "--sites", "a,b"],
+        "federate answer": ["federate", "answer", "round.json", "--as", "a", "--cohort", "c", "-o", "out.json"],
+        "federate merge": ["federate", "merge", "round.json", "round-a.json", "round-b.json", "-o", "out.json"],
         "log keep": ["log", "--keep-openings", "on"],
         # Who opened a patient is written where that is kept, by what else only reads.
         "dicom show kept": ["dicom", "show", scan, *kept],
@@ -656,6 +662,7 @@ def reading_of(bench):
         "log messages": ["log", "--audit-messages"],
         "evaluate json": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--json"],
         "watch show": ["watch", "show"],
+        "federate show": ["federate", "show", "round.json", "round-a.json"],
         "ablate": ["ablate", "s", "--cohort", "c", "--without", "without_class", "--bootstrap", "100"],
     }
 

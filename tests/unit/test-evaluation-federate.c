@@ -131,10 +131,12 @@ run(const Material *m, DemurFederateRound *round, size_t gone_at) {
   return result;
 }
 
+static const guint32 columns[] = {0, 1, 2};
+
 static DemurFederateRound *
 start(DemurFederateStudy study, DemurRecalibrationKind kind, size_t n_classes) {
-  DemurFederateRound *round = demur_federate_round_new(study, kind, "selector", n_classes,
-                                                       (char *const *)site_names, WIDTH);
+  DemurFederateRound *round = demur_federate_round_new(
+      study, kind, "selector", n_classes, (char *const *)site_names, WIDTH, columns, WIDTH);
   round->lambda = 3.0;
   return round;
 }
@@ -188,6 +190,43 @@ test_corrector_is_the_pooled_one(void) {
   for (size_t c = 0; c < WIDTH; c++)
     demur_assert_close(result->weights[c], weights[c], 1e-9, 1e-9);
   g_assert_cmpfloat(weights[0], >, 0.2);
+}
+
+/* An indicator that 9 scans with the outcome have, or 40 scans beside another's 5: told of without it. */
+static void
+test_columns_of_few_are_refused(void) {
+  g_autoptr(Material) m = material_new();
+  static const guint32 others[] = {0, 2};
+  g_autoptr(DemurFederateRound) whole =
+      start(DEMUR_FEDERATE_CORRECTOR, DEMUR_RECALIBRATION_NONE, 2);
+  g_autoptr(DemurFederateRound) without =
+      demur_federate_round_new(DEMUR_FEDERATE_CORRECTOR, DEMUR_RECALIBRATION_NONE, "selector", 2,
+                               (char *const *)site_names, WIDTH, others, 2);
+  for (size_t wanted = 9; wanted <= 10; wanted++) {
+    size_t with[2] = {0, 0};
+    for (size_t i = 0; i < 400; i++)
+      m->inputs[i * WIDTH + 1] = with[m->labels[i]]++ < wanted ? 1.0 : 0.0;
+    const DemurFederateScans scans = scans_of(m, whole, 0, 400);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(whole, "east", &scans, &error);
+    g_assert_true((answer != NULL) == (wanted == 10));
+    if (answer == NULL) {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+      g_assert_nonnull(strstr(error->message, "--leave-out 1"));
+    }
+    g_autoptr(GError) none = NULL;
+    g_autoptr(DemurFederateAnswer) less = demur_federate_answer(without, "east", &scans, &none);
+    g_assert_no_error(none);
+    g_assert_cmpuint(less->n_sums, ==, 1 + 3 + 6);
+  }
+  for (size_t i = 0; i < 400; i++) {
+    m->inputs[i * WIDTH + 1] = i < 200 ? 1.0 : 0.0;
+    m->inputs[i * WIDTH + 2] = i >= 195 ? 1.0 : 0.0; /* 5 scans have both */
+  }
+  const DemurFederateScans scans = scans_of(m, whole, 0, 400);
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_federate_answer(whole, "east", &scans, &error));
+  g_assert_nonnull(strstr(error->message, "--leave-out 2"));
 }
 
 static void
@@ -579,6 +618,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/federate/recalibration", test_recalibration_is_the_pooled_one);
   g_test_add_func("/federate/corrector", test_corrector_is_the_pooled_one);
+  g_test_add_func("/federate/columns", test_columns_of_few_are_refused);
   g_test_add_func("/federate/audit", test_audit_is_the_pooled_one);
   g_test_add_func("/federate/evaluation", test_evaluation_is_the_pooled_one);
   g_test_add_func("/federate/small-cells", test_small_cells_stand_with_others);
