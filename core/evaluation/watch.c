@@ -10,15 +10,17 @@
 #include "metrics/betting.h"
 #include "metrics/calibration-fit.h"
 #include "metrics/exchangeability.h"
+#include "metrics/intervals.h"
 
 #define MIN_ALPHA 1e-6
+#define BETS 2
 
 /* m of the slope where the reference has no label. */
 #define USUAL_RISK 0.1
 /* Of the bets on the range: half of a fortune on this fraction. */
 #define RANGE_FRACTION 0.5
-/* Of the bets on what labels would do: risks are cut to [MIN_RISK, 1 - MIN_RISK]; reference labels of
- * either kind that they take; their share of the fortune; how much of each is left even. */
+/* Of the bets on what is expected: their share of the fortune. Of those on labels: risks are cut to [MIN_RISK,
+ * 1 - MIN_RISK]; reference labels of either kind that they take; how much of each is left even. */
 #define MIN_RISK 1e-4
 #define LEAST_LABELS 5
 #define EXPECTED_SHARE 0.8
@@ -85,6 +87,7 @@ demur_watch_plan_new(void) {
   plan->low = 0.8;
   plan->high = 1.25;
   plan->seed = 1;
+  plan->bets = BETS;
   for (guint s = 0; s < DEMUR_N_WATCH; s++) {
     plan->rules[s] = DEMUR_WATCH_WITHHOLD;
     plan->shares[s].texts = g_new0(char *, 1);
@@ -650,15 +653,81 @@ set_ends(DemurExchangeShapes *shapes, double share) {
   }
 }
 
+/* ---- where numbers and categories would fall if something changed ---- */
+
+/* A category's odds so many times as large: of two of them the rarer one's alone are looked at, as the
+ * other's are their inverse. Numbers so many standard deviations higher, on the scale on which the
+ * reference is normal. */
+static const double odds_of_two[] = {1.0 / 6.0, 0.4, 2.5, 6.0};
+static const double odds_of_many[] = {0.3, 3.5};
+static const double moves[] = {-0.8, -0.35, 0.35, 0.8};
+
+static void
+add_odds(DemurExchangeShapes *shapes, size_t category, double odds) {
+  const double begin = category > 0 ? shapes->ends[category - 1] : 0.0;
+  const double share = shapes->ends[category] - begin;
+  double *densities = shapes->densities[shapes->n_shapes++];
+  for (size_t b = 0; b < shapes->n_bins; b++)
+    densities[b] = (b == category ? odds : 1.0) / (1.0 + share * (odds - 1.0));
+}
+
+/* edges [n_edges] as of find_edges: the reference's categories. */
+static void
+expect_shares(const double *edges, size_t n_edges, DemurExchangeShapes *shapes) {
+  if (n_edges == 0 || 2 * (n_edges + 1) > DEMUR_EXCHANGE_SHAPES)
+    return;
+  for (size_t e = 0; e < n_edges; e++)
+    shapes->ends[e] = edges[e];
+  shapes->ends[n_edges] = 1.0;
+  shapes->n_bins = n_edges + 1;
+  shapes->share = EXPECTED_SHARE;
+  if (n_edges == 1) {
+    for (size_t o = 0; o < G_N_ELEMENTS(odds_of_two); o++)
+      add_odds(shapes, edges[0] > 0.5 ? 1 : 0, odds_of_two[o]);
+    return;
+  }
+  for (size_t c = 0; c <= n_edges; c++)
+    for (size_t o = 0; o < G_N_ELEMENTS(odds_of_many); o++)
+      add_odds(shapes, c, odds_of_many[o]);
+}
+
+static double
+normal_share(double z) {
+  return 0.5 * erfc(-z * M_SQRT1_2);
+}
+
+static void
+expect_moves(DemurExchangeShapes *shapes) {
+  set_ends(shapes, 0.5);
+  for (size_t m = 0; m < G_N_ELEMENTS(moves); m++) {
+    double *densities = shapes->densities[shapes->n_shapes++];
+    double begin = 0.0, below = 0.0;
+    for (size_t b = 0; b < shapes->n_bins; b++) {
+      const double end = shapes->ends[b];
+      const double mass =
+          b + 1 < shapes->n_bins ? normal_share(demur_normal_quantile(end) - moves[m]) : 1.0;
+      densities[b] = (mass - below) / (end - begin);
+      begin = end;
+      below = mass;
+    }
+  }
+  shapes->share = EXPECTED_SHARE;
+}
+
 /* What the reference's own labels would look like behind each change: a label is weighed by how much
  * likelier it would be. Of few labels nothing is said. */
 static void
 expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
-               DemurExchangeShapes *shapes) {
+               const double *edges, size_t n_edges, DemurExchangeShapes *shapes) {
   const size_t n = values->n_reference;
   size_t n_events = 0;
   *shapes = (DemurExchangeShapes){.n_shapes = 0};
-  if (demur_watch_columns[signal].kind != DEMUR_WATCH_LABELLED)
+  const DemurWatchKind kind = demur_watch_columns[signal].kind;
+  if (plan->bets >= 2 && kind == DEMUR_WATCH_CATEGORY)
+    expect_shares(edges, n_edges, shapes);
+  else if (plan->bets >= 2 && kind == DEMUR_WATCH_NUMBER)
+    expect_moves(shapes);
+  if (kind != DEMUR_WATCH_LABELLED)
     return;
   for (size_t i = 0; i < n; i++)
     n_events += values->labels[i] > 0.5 ? 1 : 0;
@@ -698,7 +767,7 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
   double edges[DEMUR_EXCHANGE_BINS];
   const size_t n_edges = find_edges(values, edges);
   DemurExchangeShapes shapes;
-  expect_changes(plan, signal, values, &shapes);
+  expect_changes(plan, signal, values, edges, n_edges, &shapes);
   result->change = demur_exchange_evidence(places, n, edges, n_edges, &shapes, result->evidence);
 }
 

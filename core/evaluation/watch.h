@@ -12,10 +12,12 @@
  *   slope         (y - r) (logit r - m),  m the reference's mean logit
  *   flagged       y - r of patients whose risk is held back, against the reference's
  *
- * A reference with labels says where labels would fall if the outcome came half or twice as often, or
+ * On what is expected of a change most of a fortune is staked (DemurExchangeShapes). Of numbers: that they lie
+ * .35 or .8 standard deviations higher or lower, on the scale on which the reference is normal; of categories:
+ * that the odds of one of them are other ones (of two 1/6, .4, 2.5 or 6 times, of three to eight .3 or 3.5
+ * times). A reference with labels says where labels would fall if the outcome came half or twice as often, or
  * if risks were too extreme or too flat: each of its labels is weighed by how much likelier it would be
- * then, P'(y | r) / P(y | r), and the weights of the bins of places are bets (DemurExchangeShapes) on
- * which most of the fortune of the four is staked.
+ * then, P'(y | r) / P(y | r), and the weights of the bins of places are the bets of the four.
  *
  * One, range, asks nothing of a reference: from every beginning it bets against "O:E of what is
  * shown is at most high" and "at least low" (metrics/betting.h), half a fortune on each.
@@ -119,6 +121,7 @@ typedef struct {
   double coverage, threshold; /* whose shown risks are watched */
   gint64 after;               /* the last verdict before it began */
   guint64 seed;
+  gint bets; /* which: 1, of labels alone something is expected; 2, of all (a new plan) */
   gboolean simulated;
   size_t n_numbers[DEMUR_N_WATCH];
   double *numbers[DEMUR_N_WATCH];         /* of the reference, of each signal that is a number */

@@ -43,7 +43,7 @@ void demur_exchange_places(const double *reference, size_t n_reference, const do
 
 #define DEMUR_EXCHANGE_MOST 1e100
 #define DEMUR_EXCHANGE_BINS 12
-#define DEMUR_EXCHANGE_SHAPES 8
+#define DEMUR_EXCHANGE_SHAPES 16
 #define DEMUR_EXCHANGE_SHAPE_BINS 32
 
 /* w_k, and the sum of the weights from k on: what has not begun before block k. */
