@@ -323,6 +323,23 @@ what_to_do(const DemurScan *scan, DemurRemedy remedy) {
   }
 }
 
+/* Why a verdict no longer holds and what to read by; the title and the button say what to do (owned). */
+static char *
+outdated_sentence(const DemurScan *scan, DemurRemedy remedy) {
+  g_auto(GStrv) causes = demur_words_causes(scan->outdated, demur_words_translate);
+  g_autofree char *all = g_strjoinv("; ", causes);
+  return g_strdup_printf(
+      remedy == DEMUR_REMEDY_RESOLVE
+          ? _("The verdict no longer holds: %s. Read the scan without a risk until somebody decides "
+              "which images are right.")
+      : remedy == DEMUR_REMEDY_COHORT
+          ? _("The verdict no longer holds: %s. If they are of its model, import the table again "
+              "under that model's name, then assess again. Until then read the scan without a risk.")
+          : _("The verdict no longer holds: %s. Read the scan without a risk until it is assessed "
+              "again."),
+      all);
+}
+
 static GtkWidget *
 key_button(const char *label, const char *key, const char *action) {
   GtkWidget *button = gtk_button_new();
@@ -433,9 +450,8 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   }
   g_autofree char *todo = what_to_do(scan, remedy);
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
-    g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
+    g_autofree char *why = outdated_sentence(scan, remedy);
     add_label(box, why, NULL);
-    add_label(box, _("Until then no risk is shown: read the scan without one."), NULL);
   }
   if (todo != NULL)
     add_label(box, todo, NULL);
@@ -515,6 +531,8 @@ n_context(DemurVerdictCard *card, const DemurScan *scan) {
 
 static void
 add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
+  if (scan->shown == DEMUR_SHOWN_NOT_TUNED)
+    return; /* the verdict says it itself */
   guint n_numbered;
   g_auto(GStrv) reasons =
       demur_scan_reasons(scan, demur_session_revealed(card->session), &n_numbered);
