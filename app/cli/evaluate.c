@@ -345,7 +345,7 @@ print_evaluating(DemurTask *task, const DemurEvaluating *evaluating, GError **er
   if (!tell_guarantees(evaluating, NULL, error))
     return FALSE;
   for (size_t w = 0; w < e->n_warnings; w++) {
-    g_autofree char *words = demur_warning_words(&e->warnings[w]);
+    g_autofree char *words = demur_warning_words(&e->warnings[w], NULL);
     g_print("Read with care: %s\n", words);
   }
   return TRUE;

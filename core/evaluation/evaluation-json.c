@@ -419,7 +419,7 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   write_audits(e, json);
   demur_json_begin_array(json, "warnings");
   for (size_t w = 0; w < e->n_warnings; w++) {
-    g_autofree char *words = demur_warning_words(&e->warnings[w]);
+    g_autofree char *words = demur_warning_words(&e->warnings[w], NULL);
     demur_json_string(json, NULL, words);
   }
   demur_json_end_array(json);

@@ -10,7 +10,9 @@ demur_warning_clear(DemurWarning *warning) {
 }
 
 char *
-demur_warning_words(const DemurWarning *w) {
+demur_warning_words(const DemurWarning *w, const char *label) {
+  g_autofree char *whose = label != NULL ? g_strdup_printf("labelled “%s”", label)
+                                         : g_strdup_printf("with label %d", w->label);
   switch (w->kind) {
   case DEMUR_WARNING_IN_SAMPLE:
     return g_strdup("In-sample: patients of this split were used to make the selector; these "
@@ -25,14 +27,13 @@ demur_warning_words(const DemurWarning *w) {
   case DEMUR_WARNING_REFUSAL:
     if (isnan(w->rate))
       return g_strdup_printf(
-          "At coverage %.2g %s refuses scans with label %d much more often than "
+          "At coverage %.2g %s refuses scans %s much more often than "
           "scans in general (how many is withheld: fewer than %d of one label are "
           "refused, or kept).",
-          w->coverage, w->subject, w->label, DEMUR_SMALL_CELL);
+          w->coverage, w->subject, whose, DEMUR_SMALL_CELL);
     break;
   }
-  return g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans with label %d, but "
+  return g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans %s, but "
                          "%.1f %% of all scans.",
-                         w->coverage, w->subject, 100.0 * w->rate, w->label,
-                         100.0 * w->rate_of_all);
+                         w->coverage, w->subject, 100.0 * w->rate, whose, 100.0 * w->rate_of_all);
 }

@@ -23,7 +23,8 @@ typedef struct {
 
 void demur_warning_clear(DemurWarning *warning);
 
-/* One English sentence (owned). The only place that words a warning: nobody reads it back. */
-char *demur_warning_words(const DemurWarning *warning);
+/* One English sentence (owned). The only place that words a warning: nobody reads it back. label: what the
+ * label of a REFUSAL is called ("cancer"); NULL: by its number. */
+char *demur_warning_words(const DemurWarning *warning, const char *label);
 
 G_END_DECLS

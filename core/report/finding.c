@@ -572,9 +572,14 @@ demur_finding_cares(const DemurReportFinding *f, guint *n_strong) {
              g_strdup("Only one label occurs in this split: calibration and "
                       "rejection by label cannot be judged."));
   add_refusals(f, &cares);
-  for (size_t i = 0; i < e->n_warnings; i++)
-    if (!is_about_refusals(f, &e->warnings[i]))
-      add_care(&cares, CARE_EVALUATION, demur_warning_words(&e->warnings[i]));
+  for (size_t i = 0; i < e->n_warnings; i++) {
+    const DemurWarning *warning = &e->warnings[i];
+    g_autofree char *label = warning->kind == DEMUR_WARNING_REFUSAL
+                                 ? demur_finding_label(f->input, (size_t)warning->label)
+                                 : NULL;
+    if (!is_about_refusals(f, warning))
+      add_care(&cares, CARE_EVALUATION, demur_warning_words(warning, label));
+  }
   add_disagreement(f, &cares);
   if (f->compared && e->n_sites < DEMUR_FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");

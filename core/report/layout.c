@@ -459,13 +459,17 @@ begins_page(const DemurLayoutAtom *atom) {
   return atom->kind == DEMUR_LAYOUT_BREAK && atom->height <= 0;
 }
 
-void
-demur_layout_fit_page(DemurLayout *layout, double least) {
+guint
+demur_layout_mark(const DemurLayout *layout) {
+  return layout->atoms->len;
+}
+
+/* The blocks [from, to) on one page; FALSE where figures would be lower than least. */
+static gboolean
+fit(DemurLayout *layout, double least, guint from, guint to) {
   double over = -layout->area.height, lowest = INFINITY;
-  guint n = 0, from = layout->atoms->len;
-  while (from > 0 && !begins_page(g_ptr_array_index(layout->atoms, from - 1)))
-    from--;
-  for (guint i = from; i < layout->atoms->len; i++) {
+  guint n = 0;
+  for (guint i = from; i < to; i++) {
     const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     over += atom->height;
     if (atom->kind == DEMUR_LAYOUT_FIGURES) {
@@ -473,19 +477,31 @@ demur_layout_fit_page(DemurLayout *layout, double least) {
       n++;
     }
   }
-  for (guint i = layout->atoms->len; i-- > from;) { /* space may run over the edge */
+  for (guint i = to; i-- > from;) { /* space may run over the edge */
     const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     if (atom->kind != DEMUR_LAYOUT_SPACE)
       break;
     over -= atom->height;
   }
-  if (n == 0 || over <= 0 || lowest - over / n < least)
-    return;
-  for (guint i = from; i < layout->atoms->len; i++) {
+  if (over <= 0)
+    return TRUE;
+  if (n == 0 || lowest - over / n < least)
+    return FALSE;
+  for (guint i = from; i < to; i++) {
     DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     if (atom->kind == DEMUR_LAYOUT_FIGURES)
       atom->height -= over / n;
   }
+  return TRUE;
+}
+
+void
+demur_layout_fit_page(DemurLayout *layout, double least, guint mark) {
+  guint from = layout->atoms->len;
+  while (from > 0 && !begins_page(g_ptr_array_index(layout->atoms, from - 1)))
+    from--;
+  if (!fit(layout, least, from, layout->atoms->len) && mark > from)
+    (void)fit(layout, least, from, mark);
 }
 
 void

@@ -73,10 +73,13 @@ typedef struct {
 void demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
                         size_t n_rows, const char *const *cells, const gboolean *bold);
 
+/* How many blocks there are so far: a place that demur_layout_fit_page may be given. */
+guint demur_layout_mark(const DemurLayout *layout);
+
 /* Makes the figures that were added since the last page break (demur_layout_page_break of 0) lower,
- * each by the same, where all blocks since then stand on one page and no figure is lower than least.
- */
-void demur_layout_fit_page(DemurLayout *layout, double least);
+ * each by the same, where all blocks since then (or, where these are too many, those before mark) stand
+ * on one page and no figure is lower than least. */
+void demur_layout_fit_page(DemurLayout *layout, double least, guint mark);
 
 typedef struct {
   DemurLayoutDrawFunc draw;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define YEARS_CHART 176.0 /* height of the page's charts, and how low they may be made */
-#define YEARS_CHART_LEAST 120.0
+#define YEARS_CHART_LEAST 104.0
 
 /* "1 year", "1, 2 and 6 years", "2 to 5 years"; owned. */
 static char *
@@ -206,26 +206,44 @@ difference_words(const DemurReportFinding *f) {
   return g_strdup_printf("%s\n%s", difference, demur_comparison_verdict_words(f->verdict));
 }
 
-/* Of which scans O:E of the accepted is, where not of those of its row's coverage. */
+/* Of which scans O:E of the accepted is, where not of those of its row's coverage: horizons of one set
+ * are named together. */
 static void
 add_counted_note(DemurPages *p, const DemurFamilyReport *family, DemurPages *const *horizons) {
   g_autofree char *rule = demur_finding_counted_rule();
-  g_autoptr(GString) sets = g_string_new(NULL);
+  g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
+  g_autofree int *set_of = g_new(int, MAX(family->n, 1)), *years = g_new(int, MAX(family->n, 1));
   gboolean withheld = FALSE;
   for (size_t h = 0; h < family->n; h++) {
     const DemurOperatingPoint *at = horizons[h]->finding.subject_at;
     withheld |= at && at->n_counted == 0 && at->n_accepted > 0;
+    set_of[h] = -1;
     if (!at || !demur_operating_counts_others(at))
       continue;
-    g_autofree char *years = demur_text_years(family->years[h]),
-                    *set = demur_finding_counted_set(at);
-    g_string_append_printf(sets, "%s within %s of %s", sets->len > 0 ? "," : "", years, set);
+    g_autofree char *set = demur_finding_counted_set(at);
+    guint place;
+    if (!g_ptr_array_find_with_equal_func(sets, set, g_str_equal, &place)) {
+      place = sets->len;
+      g_ptr_array_add(sets, g_steal_pointer(&set));
+    }
+    set_of[h] = (int)place;
   }
+  g_autoptr(GString) text = g_string_new(rule);
+  for (guint s = 0; s < sets->len; s++) {
+    size_t n = 0;
+    for (size_t h = 0; h < family->n; h++)
+      if (set_of[h] == (int)s)
+        years[n++] = family->years[h];
+    g_autofree char *within = years_words(years, n);
+    g_string_append_printf(text, "%s within %s of %s", s == 0 ? " O:E of the accepted is" : ",",
+                           within, (const char *)sets->pdata[s]);
+  }
+  if (sets->len > 0)
+    g_string_append_c(text, '.');
+  if (withheld)
+    g_string_append(text, " “Withheld”: the scans of that coverage are no such set.");
   if (sets->len > 0 || withheld)
-    demur_section_text(p, DEMUR_TEXT_NOTE, "%s%s%s%s%s", rule,
-                       sets->len > 0 ? " O:E of the accepted is" : "", sets->str,
-                       sets->len > 0 ? "." : "",
-                       withheld ? " “Withheld”: the scans of that coverage are no such set." : "");
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE, text->str);
 }
 
 static void
@@ -285,6 +303,7 @@ demur_section_family(DemurPages *p, const DemurFamilyReport *family, DemurPages 
   add_lead(p, family, horizons);
   add_years(p, family);
   add_horizons(p, family, horizons);
+  const guint mark = demur_layout_mark(p->layout);
   demur_layout_contents(p->layout);
-  demur_layout_fit_page(p->layout, YEARS_CHART_LEAST);
+  demur_layout_fit_page(p->layout, YEARS_CHART_LEAST, mark);
 }

@@ -156,10 +156,11 @@ demur_section_summary(DemurPages *p) {
       : f->subject->recalibrated ? "recalibrated risks, raw where said"
                                  : "raw risks, recalibrated where said",
       f->tuned ? "; the first row is of the tuned threshold" : "");
+  const guint mark = demur_layout_mark(p->layout);
   g_autofree char *counted_note = demur_finding_counted_note(f);
   if (counted_note)
     demur_layout_text(p->layout, DEMUR_TEXT_NOTE, counted_note);
   if (!p->in_part) /* the document's first page has them */
     demur_layout_contents(p->layout);
-  demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
+  demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST, mark);
 }
