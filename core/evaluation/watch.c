@@ -589,10 +589,24 @@ static const double slopes[] = {0.3, 0.6, 1.6, 2.5};
 #define N_CHANGES G_N_ELEMENTS(ratios)
 
 static double
-changed_risk(DemurWatchSignal signal, size_t change, double middle, double risk) {
-  if (signal != DEMUR_WATCH_SLOPE)
-    return CLAMP(ratios[change] * risk, MIN_RISK, 1.0 - MIN_RISK);
-  return 1.0 / (1.0 + exp(-(middle + slopes[change] * (logit(risk) - middle))));
+cut_risk(double risk) {
+  return CLAMP(risk, MIN_RISK, 1.0 - MIN_RISK);
+}
+
+/* `ratio` times the risk; where that is near 1, what is left of 1 divided by it: no label is so unlikely
+ * behind the change that one of them takes the fortune. */
+static double
+times_as_often(double ratio, double risk) {
+  const double often = ratio * risk, rare = 1.0 - (1.0 - risk) / ratio;
+  return ratio > 1.0 ? fmin(often, rare) : fmax(often, rare);
+}
+
+static double
+changed_risk(const DemurWatchPlan *plan, DemurWatchSignal signal, size_t change, double middle,
+             double risk) {
+  if (signal == DEMUR_WATCH_SLOPE)
+    return 1.0 / (1.0 + exp(-(middle + slopes[change] * (logit(risk) - middle))));
+  return plan->bets < 2 ? cut_risk(ratios[change] * risk) : times_as_often(ratios[change], risk);
 }
 
 /* A reference's value, and how much likelier its label is behind the change. */
@@ -738,8 +752,8 @@ expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values
   const double middle = mean_logit(plan);
   for (size_t c = 0; c < N_CHANGES; c++) {
     for (size_t i = 0; i < n; i++) {
-      const double risk = CLAMP(values->risks[i], MIN_RISK, 1.0 - MIN_RISK);
-      const double changed = changed_risk(signal, c, middle, risk);
+      const double risk = cut_risk(values->risks[i]),
+                   changed = changed_risk(plan, signal, c, middle, risk);
       weighed[i].value = values->reference[i];
       weighed[i].likelier =
           values->labels[i] > 0.5 ? changed / risk : (1.0 - changed) / (1.0 - risk);

@@ -13,11 +13,12 @@
 /* What a simulated hospital is like. */
 typedef struct {
   double new_kernel, thick, risk_shift, slope, ratio;
-  double flagged; /* ratio of those whose score lies below the threshold */
+  double flagged;   /* ratio of those whose score lies below the threshold */
+  double intercept; /* of outcomes on the shown risk's logit */
 } Hospital;
 
 #define THRESHOLD (-1.0)
-static const Hospital usual = {0.06, 0.2, 0.0, 1.0, 1.0, 1.0};
+static const Hospital usual = {0.06, 0.2, 0.0, 1.0, 1.0, 1.0, 0.0};
 
 static DemurWatchPatient
 draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
@@ -25,7 +26,8 @@ draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
   const double shown = 1.0 / (1.0 + exp(-logit));
   const double score = demur_random_normal(random);
   const double ratio = hospital->ratio * (score < THRESHOLD ? hospital->flagged : 1.0);
-  const double truth = fmin(ratio / (1.0 + exp(-(-2.5 + hospital->slope * (logit + 2.5)))), 1.0);
+  const double truth = fmin(
+      ratio / (1.0 + exp(-(-2.5 + hospital->slope * (logit + 2.5) + hospital->intercept))), 1.0);
   return (DemurWatchPatient){
       .order = order,
       .key = (guint64)order * 7919u + 13u,
@@ -54,13 +56,18 @@ stream(guint64 seed, const Hospital *before, const Hospital *since, size_t chang
 }
 
 static DemurWatchPlan *
-plan_of(guint64 seed, size_t n) {
-  g_autoptr(GArray) reference = stream(seed + 1000000, &usual, &usual, 0, n);
+plan_like(const Hospital *hospital, guint64 seed, size_t n) {
+  g_autoptr(GArray) reference = stream(seed + 1000000, hospital, hospital, 0, n);
   DemurWatchPlan *plan = demur_watch_plan_new();
   plan->threshold = THRESHOLD;
   plan->coverage = 0.84;
   demur_watch_plan_refer(plan, (const DemurWatchPatient *)(gpointer)reference->data, n);
   return plan;
+}
+
+static DemurWatchPlan *
+plan_of(guint64 seed, size_t n) {
+  return plan_like(&usual, seed, n);
 }
 
 static DemurWatchResult *
@@ -130,14 +137,15 @@ test_changes(void) {
 /* Patients from the change to the alarm of one signal, its share of alpha as if all were watched; all of
  * the patients where there is none. */
 static size_t
-delay_of(guint64 seed, DemurWatchSignal signal, const Hospital *since, gint bets) {
+delay_of(guint64 seed, DemurWatchSignal signal, const Hospital *before, const Hospital *since,
+         gint bets) {
   enum { CHANGE = 200, N = 900 };
-  g_autoptr(DemurWatchPlan) plan = plan_of(seed, 600);
+  g_autoptr(DemurWatchPlan) plan = plan_like(before, seed, 600);
   plan->bets = bets;
   plan->alpha = 0.05 / DEMUR_N_WATCH;
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     plan->rules[s] = s == signal ? DEMUR_WATCH_NOTE : DEMUR_WATCH_IGNORE;
-  g_autoptr(GArray) patients = stream(seed, &usual, since, CHANGE, N);
+  g_autoptr(GArray) patients = stream(seed, before, since, CHANGE, N);
   g_autoptr(DemurWatchResult) result = look(plan, patients);
   const DemurWatchSignalResult *found = &result->signals[signal];
   return found->alarm == DEMUR_WATCH_NONE ? N - CHANGE : found->rows[found->alarm] + 1 - CHANGE;
@@ -159,13 +167,31 @@ test_expected_changes_are_found_sooner(void) {
   for (guint c = 0; c < G_N_ELEMENTS(changes); c++) {
     size_t learnt = 0, expected = 0;
     for (guint64 h = 0; h < 10; h++) {
-      learnt += delay_of(h, changes[c].signal, changes[c].since, 1);
-      expected += delay_of(h, changes[c].signal, changes[c].since, 2);
+      learnt += delay_of(h, changes[c].signal, &usual, changes[c].since, 1);
+      expected += delay_of(h, changes[c].signal, &usual, changes[c].since, 2);
     }
     g_test_message("%s: %zu patients, learnt %zu", demur_watch_columns[changes[c].signal].name,
                    expected, learnt);
     g_assert_cmpuint(10 * expected, <, 8 * learnt);
   }
+}
+
+/* Where the outcome is common and its odds become 2.5 times as large, a patient of high risk without it is no
+ * contradiction: bets that take 2.2 times a risk of .5 for certain lose all on one label. */
+static void
+test_common_outcomes(void) {
+  Hospital before = usual;
+  before.risk_shift = 2.5;
+  Hospital since = before;
+  since.intercept = 0.9;
+  size_t certain = 0, open = 0;
+  for (guint64 h = 0; h < 10; h++) {
+    certain += delay_of(h, DEMUR_WATCH_CALIBRATION, &before, &since, 1);
+    open += delay_of(h, DEMUR_WATCH_CALIBRATION, &before, &since, 2);
+  }
+  g_test_message("common outcomes: %zu patients, %zu by bets that take some for certain", open,
+                 certain);
+  g_assert_cmpuint(10 * open, <, 8 * certain);
 }
 
 /* Reference A A A B, stream A, then C three times: shares of C 0 of 5 and 3 of 3 where the change is
@@ -310,6 +336,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch/after", test_after);
   g_test_add_func("/watch/changes", test_changes);
   g_test_add_func("/watch/expected", test_expected_changes_are_found_sooner);
+  g_test_add_func("/watch/common-outcomes", test_common_outcomes);
   g_test_add_func("/watch/quiet", test_quiet_hospitals);
   return g_test_run();
 }
