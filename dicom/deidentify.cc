@@ -6,6 +6,7 @@
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
 #include "dicom/sop-class.h"
+#include "dicom/unit.h"
 #include "dicom/data-set.h"
 
 #include <inttypes.h>
@@ -396,6 +397,22 @@ mark(DcmDataset &dataset, const Person &person) {
   dataset.putAndInsertString(DCM_LongitudinalTemporalInformationModified, "MODIFIED");
 }
 
+// A copy of a map says that it is none in Hounsfield units, in the standard's terms: what told it may
+// have been a maker's word, a table or a mapping, which do not go along.
+void
+keep_unit(DcmDataset &dataset, const DemurHeader &header) {
+  gboolean mono_energetic = FALSE;
+  const char *term = demur_unit_term(&header, &mono_energetic);
+  if (term != nullptr)
+    dataset.putAndInsertString(DCM_RescaleType, term);
+  if (!mono_energetic)
+    return;
+  OFString types;
+  dataset.findAndGetOFStringArray(DCM_ImageType, types);
+  if (("\\" + types + "\\").find("\\VMI\\") == OFString_npos)
+    dataset.putAndInsertString(DCM_ImageType, (types + "\\VMI").c_str());
+}
+
 // A file name not taken yet, under the new UIDs; "" with error where no folder can be made.
 std::string
 place_of(DcmDataset &dataset, const char *folder, GError **error) {
@@ -497,6 +514,7 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret, Report
   if (pixels != nullptr && dataset.insert(pixels.get()).good())
     static_cast<void>(pixels.release());
   mark(dataset, person);
+  keep_unit(dataset, *file.header);
   const std::string path = place_of(dataset, folder, error);
   if (path.empty())
     return "";

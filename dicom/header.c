@@ -95,6 +95,9 @@ static const Field fields[] = {
 #define TAG_N_FRAMES DEMUR_TAG(0x0028, 0x0008)
 #define TAG_PLANAR DEMUR_TAG(0x0028, 0x0006)
 #define TAG_SIGNED DEMUR_TAG(0x0028, 0x0103)
+#define TAG_MODALITY_LUT DEMUR_TAG(0x0028, 0x3000)
+#define TAG_REAL_WORLD DEMUR_TAG(0x0040, 0x9096)
+#define TAG_UNITS DEMUR_TAG(0x0040, 0x08EA)
 #define TAG_SHARED_GROUPS DEMUR_TAG(0x5200, 0x9229)
 #define TAG_FRAME_GROUPS DEMUR_TAG(0x5200, 0x9230)
 
@@ -102,6 +105,7 @@ typedef struct {
   DemurSource *source;
   DemurHeader *header;
   gboolean has_padding_limit;
+  gboolean real_world_hu; /* one of the mappings gives HU */
   DemurPixelElement pixels;
   DemurRootReading *root;
 } Reading;
@@ -273,6 +277,51 @@ is_functional_group(const Reading *reading, const DemurElement *element) {
          demur_elements_u16(head + 2, element->big_endian) == 0xE000;
 }
 
+/* UCUM's, and what is written in its place. */
+static const char *const codes_of_hu[] = {"[hnsf'U]", "HU", "[HU]"};
+
+static gboolean
+is_code_of_hu(const char *code) {
+  for (size_t i = 0; i < G_N_ELEMENTS(codes_of_hu); i++)
+    if (g_ascii_strcasecmp(code, codes_of_hu[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_inside(const DemurElement *element, guint32 sequence) {
+  for (guint d = 0; d < element->depth; d++)
+    if (element->parents[d].sequence == sequence)
+      return TRUE;
+  return FALSE;
+}
+
+/* What stored values mean otherwise than by slope and intercept (PS3.3 C.11.1, C.7.6.16.2.11), at
+ * the root or in a functional group. */
+static DemurWalk
+visit_value_map(Reading *reading, const DemurElement *element) {
+  DemurHeader *header = reading->header;
+  const guint32 sequence = element->parents[element->depth - 1].sequence;
+  if (element->tag == TAG_UNITS)
+    return DEMUR_WALK_DESCEND;
+  if (sequence == TAG_MODALITY_LUT && header->lut_type == NULL)
+    header->lut_type = g_strdup("");
+  const gboolean is_type =
+      sequence == TAG_MODALITY_LUT && element->tag == DEMUR_TAG(0x0028, 0x3004);
+  const gboolean is_unit = sequence == TAG_UNITS && element->tag == DEMUR_TAG(0x0008, 0x0100);
+  const guint8 *bytes = is_type || is_unit ? value_of(reading, element) : NULL;
+  g_autofree char *text = bytes != NULL ? code_text(bytes, element->length) : NULL;
+  if (text == NULL || *text == '\0')
+    return DEMUR_WALK_ON;
+  if (is_type)
+    set_text(&header->lut_type, g_steal_pointer(&text));
+  else if (is_code_of_hu(text))
+    reading->real_world_hu = TRUE;
+  else if (header->real_world_unit == NULL)
+    header->real_world_unit = g_steal_pointer(&text);
+  return DEMUR_WALK_ON;
+}
+
 /* An element inside the shared or per-frame functional groups; a value that is no number stays NaN:
  * unknown. */
 static DemurWalk
@@ -368,6 +417,8 @@ visit(const DemurElement *element, gpointer data) {
   Reading *reading = data;
   DemurHeader *header = reading->header;
   demur_root_reading_take(reading->root, element);
+  if (is_inside(element, TAG_REAL_WORLD) || is_inside(element, TAG_MODALITY_LUT))
+    return visit_value_map(reading, element);
   if (element->depth > 0)
     return visit_group_element(reading, element);
   if (element->tag >= DEMUR_TAG(0x7FE0, 0x0008)) {
@@ -384,9 +435,9 @@ visit(const DemurElement *element, gpointer data) {
     }
     return element->tag > DEMUR_TAG(0x7FE0, 0x0010) ? DEMUR_WALK_STOP : DEMUR_WALK_ON;
   }
-  if (element->tag == TAG_SHARED_GROUPS || element->tag == TAG_FRAME_GROUPS) {
+  if (element->tag == TAG_SHARED_GROUPS || element->tag == TAG_FRAME_GROUPS ||
+      element->tag == TAG_REAL_WORLD || element->tag == TAG_MODALITY_LUT)
     return DEMUR_WALK_DESCEND;
-  }
   if (element->length == DEMUR_ELEMENTS_UNDEFINED)
     return DEMUR_WALK_ON;
   if (element->tag == TAG_N_FRAMES || element->tag == TAG_SIGNED || element->tag == TAG_PLANAR) {
@@ -453,6 +504,8 @@ demur_header_read(DemurSource **source, GError **error) {
                     header->n_frames, size, FRAME_BYTES);
     return NULL;
   }
+  if (reading.real_world_hu)
+    g_clear_pointer(&header->real_world_unit, g_free);
   if (!reading.has_padding_limit)
     header->padding_limit = header->padding;
   if (header->sop_instance_uid == NULL)
@@ -481,6 +534,8 @@ demur_header_free(DemurHeader *header) {
   demur_root_elements_unref(header->root);
   g_free(header->transfer_syntax_uid);
   g_free(header->thickness_text);
+  g_free(header->lut_type);
+  g_free(header->real_world_unit);
   g_free(header->pixels_problem);
   g_free(header->frames);
   g_free(header->fragments);

@@ -54,8 +54,11 @@ typedef struct {
   char *modality, *image_type, *series_description, *study_description, *protocol;
   char *manufacturer, *model, *institution, *station, *body_part;
   char *kernel, *contrast_agent, *patient_position, *photometric, *lossy;
-  char *synthetic;      /* (0008,001C) SyntheticData: "YES" where a program made the image up */
-  char *rescale_type;   /* (0028,1054); NULL: CT numbers where the modality is CT (PS3.3 C.8.2.1) */
+  char *synthetic;    /* (0008,001C) SyntheticData: "YES" where a program made the image up */
+  char *rescale_type; /* (0028,1054); NULL: CT numbers where the modality is CT (PS3.3 C.8.2.1) */
+  char *lut_type;     /* of a Modality LUT, by which stored values mean what they do; NULL: none */
+  char
+      *real_world_unit; /* of the Real World Value Mapping, none of whose units is HU; NULL: none */
   char *thickness_text; /* SliceThickness as written, where it is no number */
   gint64 series_number, acquisition_number, instance_number;
   double kvp, tube_current_ma, exposure_mas, fov_mm, collection_diameter_mm, tilt_tag_degrees;

@@ -326,16 +326,27 @@ value_of(const Image *image, guint32 tag) {
   return image->values[demur_slice_attribute_find(tag)];
 }
 
+static DemurUnitFacts
+unit_facts(const Image *image) {
+  const DemurHeader *header = image->file->header;
+  return (DemurUnitFacts){.rescale_type = value_of(image, DEMUR_TAG(0x0028, 0x1054)),
+                          .lut_type = header->lut_type,
+                          .real_world_unit = header->real_world_unit,
+                          .energy = value_of(image, DEMUR_TAG(0x0018, 0x937C))};
+}
+
 /* The unit of the first image that isn't in HU: one that isn't spoils the series. */
 static void
 fill_unit(DemurSeries *series, const Image *first, const Image *other_unit) {
   const Image *image = other_unit != NULL ? other_unit : first;
+  DemurUnitFacts facts = unit_facts(image);
   const char *type = value_of(image, DEMUR_TAG(0x0008, 0x0008));
   const char *frame = value_of(image, DEMUR_TAG(0x0008, 0x9007));
   g_autofree char *types =
       g_strdup_printf("%s\\%s", type != NULL ? type : "", frame != NULL ? frame : "");
-  demur_unit_fill(series, value_of(image, DEMUR_TAG(0x0028, 0x1054)), types,
-                  value_of(image, DEMUR_TAG(0x0018, 0x937C)), series->description);
+  facts.image_type = types;
+  facts.description = series->description;
+  demur_unit_fill(series, &facts);
 }
 
 /* What any of the used slices says; returns the first of them. */
@@ -357,8 +368,8 @@ fill_worst(DemurSeries *series, const GPtrArray *images) {
       derived = header;
     if (lossy == NULL && demur_header_is_lossy(header))
       lossy = header;
-    const char *unit = value_of(image, DEMUR_TAG(0x0028, 0x1054));
-    if (other_unit == NULL && !demur_rescale_type_is_hu(unit))
+    const DemurUnitFacts facts = unit_facts(image);
+    if (other_unit == NULL && demur_unit_is_told(&facts))
       other_unit = image;
     if (!isfinite(image->facts.slope) || image->facts.slope == 0 ||
         !isfinite(image->facts.intercept))

@@ -1,19 +1,33 @@
 /* In what unit an image's values are: a CT image is in Hounsfield units only where nothing says
- * otherwise (PS3.3 C.8.2.1, C.8.15.3.10: RescaleType, and values 3 and 4 of ImageType). */
+ * otherwise (PS3.3 C.8.2.1, C.8.15.3.10: RescaleType, a Modality LUT, the unit of a Real World Value
+ * Mapping, and the values of ImageType, in which makers have words of their own). */
 #pragma once
 
+#include "dicom/header.h"
 #include "dicom/series.h"
 
 G_BEGIN_DECLS
 
-/* Fills unit, unit_from, mono_energetic and spectral_words from rescale type, image or frame type
- * (both as recorded, NULL where absent), the energy that the images are computed for (NULL where
- * none) and the description. */
-void demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image_type,
-                     const char *energy, const char *description);
+/* What an image says of its values; texts borrowed, as recorded, NULL where it says nothing. */
+typedef struct {
+  const char *rescale_type;    /* RescaleType */
+  const char *lut_type;        /* of a Modality LUT, as DemurHeader has it */
+  const char *real_world_unit; /* as DemurHeader has it */
+  const char *image_type;      /* ImageType and FrameType, their values joined */
+  const char *energy;          /* keV that it is computed for */
+  const char *description;     /* of the series */
+} DemurUnitFacts;
 
-/* Of a (0028,1054) as recorded; NULL: not recorded, taken for Hounsfield units. */
-gboolean demur_rescale_type_is_hu(const char *rescale_type);
+/* Fills unit, unit_from, mono_energetic and spectral_words. */
+void demur_unit_fill(DemurSeries *series, const DemurUnitFacts *facts);
+
+/* Whether numbers decide: RescaleType, a Modality LUT or a Real World Value Mapping says that the
+ * values are in another unit. A mapping beside a RescaleType is one more, and says nothing. */
+gboolean demur_unit_is_told(const DemurUnitFacts *facts);
+
+/* Of one image: the defined term of RescaleType for its unit ("US" where the unit has none); NULL: it
+ * is in Hounsfield units. *mono_energetic: it is a virtual mono-energetic image. */
+const char *demur_unit_term(const DemurHeader *header, gboolean *mono_energetic);
 
 /* Whether the values are in Hounsfield units; NULL: not known, FALSE. */
 gboolean demur_unit_is_hu(const char *unit);
