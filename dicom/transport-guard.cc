@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -31,13 +32,26 @@ public:
   OFCondition renegotiate(const char *suite) override {
     return carrier_->renegotiate(suite);
   }
+  // DCMTK writes a PDU in two parts. The head of one with data is kept back until its body comes, and
+  // both go at once: one call, one packet, and one waking of the peer, where there were two.
   ssize_t write(void *buffer, size_t size) override {
-    return carrier_->write(buffer, size);
+    if (kept_.empty() && size == data_head && *static_cast<const unsigned char *>(buffer) == 0x04) {
+      keep(buffer, size);
+      return static_cast<ssize_t>(size);
+    }
+    if (kept_.empty())
+      return carrier_->write(buffer, size);
+    if (size > max_joined)
+      return send_kept() ? carrier_->write(buffer, size) : -1;
+    keep(buffer, size);
+    return send_kept() ? static_cast<ssize_t>(size) : -1;
   }
   void close() override {
+    (void)send_kept();
     carrier_->close();
   }
   void closeTransportConnection() override {
+    (void)send_kept();
     carrier_->closeTransportConnection();
   }
   unsigned long getPeerCertificateLength() override {
@@ -47,6 +61,7 @@ public:
     return carrier_->getPeerCertificate(buffer, length);
   }
   OFBool networkDataAvailable(int timeout) override {
+    (void)send_kept();
     return carrier_->networkDataAvailable(timeout);
   }
   OFBool isTransparentConnection() override {
@@ -57,6 +72,7 @@ public:
   }
 
   ssize_t read(void *buffer, size_t size) override {
+    (void)send_kept();
     const ssize_t n = carrier_->read(buffer, size);
     hurry(TCP_QUICKACK);
     const auto *bytes = static_cast<const unsigned char *>(buffer);
@@ -69,6 +85,27 @@ public:
   }
 
 private:
+  static constexpr size_t data_head = 12;     // of a P-DATA-TF and its only item
+  static constexpr size_t max_joined = 65536; // a longer body goes alone
+
+  void keep(const void *buffer, size_t size) {
+    const auto *bytes = static_cast<const unsigned char *>(buffer);
+    kept_.insert(kept_.end(), bytes, bytes + size);
+  }
+
+  bool send_kept() {
+    size_t sent = 0;
+    while (sent < kept_.size()) {
+      const ssize_t n = carrier_->write(kept_.data() + sent, kept_.size() - sent);
+      if (n <= 0)
+        break;
+      sent += static_cast<size_t>(n);
+    }
+    const bool all = sent == kept_.size();
+    kept_.clear();
+    return all;
+  }
+
   // Nothing waits for a kernel that keeps acknowledgements back for 40 ms: neither the second part of
   // a PDU of ours, nor that of a peer that waits by Nagle's rule (DCMTK writes each PDU in two parts:
   // twice an object). The latter holds for what came by now only, so it is said behind every read.
@@ -124,6 +161,7 @@ private:
   size_t n_pdu_ = 0;  // left of the P-DATA-TF
   size_t n_skip_ = 0; // of bytes that need no look
   size_t n_command_ = 0, n_data_ = 0;
+  std::vector<unsigned char> kept_; // of a PDU whose body has not come
 };
 
 } // namespace
