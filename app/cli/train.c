@@ -175,6 +175,8 @@ print_text(const char *name, const DemurTrained *trained) {
   g_print("  %s\n", log->recalibration_note);
   if (trained->fallback != NULL)
     g_print("  %s\n", trained->fallback->note);
+  else if (demur_selector_settings(selector)->scoring == DEMUR_SCORING_NETWORK)
+    g_print("  it scores by networks\n");
   else
     g_print("  it scores by %s\n",
             demur_scoring_row(demur_selector_settings(selector)->scoring)->title);

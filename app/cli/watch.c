@@ -86,6 +86,16 @@ print_started(const DemurWatchStartParams *params, const DemurWatchStarted *star
   if (started->n_reference == 0)
     g_print("Nobody was assessed so far: the first patients to come are the reference, and what "
             "changes among them is found late.\n");
+  g_autoptr(GString) missing = g_string_new(NULL);
+  for (guint s = 0; s < DEMUR_N_WATCH && started->n_reference > 0; s++)
+    if (started->plan->rules[s] != DEMUR_WATCH_IGNORE &&
+        !demur_watch_is_recorded(started->plan, (DemurWatchSignal)s))
+      g_string_append_printf(missing, " %s", demur_watch_columns[s].name);
+  if (missing->len > 0)
+    g_print(
+        "The reference does not record:%s. Of these the first patients to come who have them are "
+        "the reference.\n",
+        missing->str);
   g_print(
       "An alarm is an e-value of %.0f. Of hospitals where nothing changes at most %g %% ever see "
       "one.\n",

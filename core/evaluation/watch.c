@@ -146,7 +146,16 @@ number_of(DemurWatchSignal signal, const DemurWatchPatient *patient) {
                                       : patient->distance;
 }
 
-/* NULL: the patient does not count. */
+gboolean
+demur_watch_is_recorded(const DemurWatchPlan *plan, DemurWatchSignal signal) {
+  const DemurWatchShares *shares = &plan->shares[signal];
+  gboolean recorded = demur_watch_columns[signal].kind != DEMUR_WATCH_CATEGORY;
+  for (size_t k = 0; k < shares->n; k++)
+    recorded = recorded || *shares->texts[k] != '\0';
+  return recorded;
+}
+
+/* What the patient has, "" where it is not recorded; NULL: the patient does not count. */
 static const char *
 text_of(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPatient *patient) {
   if (signal == DEMUR_WATCH_ELIGIBLE)
@@ -282,6 +291,14 @@ labelled_value(DemurWatchSignal signal, double middle, double label, double risk
                                        : label - risk;
 }
 
+/* text_of, of patients who come. */
+static const char *
+counted_text(const DemurWatchPlan *plan, DemurWatchSignal signal,
+             const DemurWatchPatient *patient) {
+  const char *text = text_of(plan, signal, patient);
+  return text != NULL && *text == '\0' && !demur_watch_is_recorded(plan, signal) ? NULL : text;
+}
+
 /* The values of a signal, finite ones only. */
 typedef struct {
   size_t n_reference, n;
@@ -311,6 +328,8 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
     values->reference = n > 0 ? g_memdup2(plan->numbers[signal], n * sizeof(double)) : NULL;
     break;
   case DEMUR_WATCH_CATEGORY:
+    if (!demur_watch_is_recorded(plan, signal))
+      break;
     for (size_t k = 0; k < shares->n; k++)
       n += shares->counts[k];
     values->reference = g_new(double, MAX(n, 1));
@@ -377,7 +396,7 @@ take_values(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatc
     if (demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER) {
       value = number_of(signal, &patients[i]);
     } else {
-      const char *text = text_of(plan, signal, &patients[i]);
+      const char *text = counted_text(plan, signal, &patients[i]);
       value = text != NULL ? category_code(&plan->shares[signal], text) : NAN;
     }
     if (!isfinite(value))
@@ -428,7 +447,7 @@ count_categories(const DemurWatchPlan *plan, DemurWatchSignal signal,
                  const DemurWatchPatient *patients, const Values *values, size_t change) {
   GArray *all = g_array_new(FALSE, FALSE, sizeof(Moved));
   const DemurWatchShares *shares = &plan->shares[signal];
-  for (size_t k = 0; k < shares->n; k++) {
+  for (size_t k = 0; values->n_reference > 0 && k < shares->n; k++) {
     const Moved one = {(double)k, (double)shares->counts[k], 0.0, shares->texts[k]};
     g_array_append_val(all, one);
   }

@@ -145,6 +145,11 @@ gboolean demur_watch_plan_check(const DemurWatchPlan *plan,
 /* Takes the values of patients [n] (one a patient, threshold set) for the reference. */
 void demur_watch_plan_refer(DemurWatchPlan *plan, const DemurWatchPatient *patients, size_t n);
 
+/* FALSE where the signal is a category of which nobody in the reference has a value (a table of scores without
+ * kernels): then it has no reference, patients without a value don't count, and the first who have one are
+ * what the later ones are compared with. */
+gboolean demur_watch_is_recorded(const DemurWatchPlan *plan, DemurWatchSignal signal);
+
 /* Canonical JSON (owned), so that its digest fixes the plan; and back. DEMUR_ERROR_INPUT. */
 char *demur_watch_plan_to_json(const DemurWatchPlan *plan);
 DemurWatchPlan *demur_watch_plan_from_json(const char *json,

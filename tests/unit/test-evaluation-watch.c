@@ -194,6 +194,35 @@ test_common_outcomes(void) {
   g_assert_cmpuint(10 * open, <, 8 * certain);
 }
 
+/* A reference that records no kernel (a table of scores) says nothing of it: scans that have one are no change,
+ * nor are those among them that have none; the first who have one are the reference. */
+static void
+test_not_recorded_in_the_reference(void) {
+  Hospital since = usual;
+  since.new_kernel = 0.41;
+  g_autoptr(GArray) reference = stream(8, &usual, &usual, 0, 300),
+                    patients = stream(9, &usual, &since, 500, 800);
+  for (guint i = 0; i < reference->len; i++)
+    g_clear_pointer(&g_array_index(reference, DemurWatchPatient, i).kernel, g_free);
+  for (guint i = 0; i < 100; i++)
+    g_clear_pointer(&g_array_index(patients, DemurWatchPatient, i).kernel, g_free);
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  plan->threshold = THRESHOLD;
+  demur_watch_plan_refer(plan, (const DemurWatchPatient *)(gpointer)reference->data,
+                         reference->len);
+  g_assert_false(demur_watch_is_recorded(plan, DEMUR_WATCH_KERNEL));
+  g_assert_true(demur_watch_is_recorded(plan, DEMUR_WATCH_THICKNESS));
+  g_autoptr(DemurWatchResult) result = look(plan, patients);
+  const DemurWatchSignalResult *kernel = &result->signals[DEMUR_WATCH_KERNEL];
+  g_assert_cmpuint(kernel->n_reference, ==, 0);
+  g_assert_cmpuint(kernel->n, ==, 700);
+  g_assert_cmpuint(kernel->alarm, !=, DEMUR_WATCH_NONE);
+  g_assert_cmpuint(kernel->rows[kernel->alarm], >=, 500);
+  g_assert_cmpstr(kernel->text, ==, "B60f");
+  g_assert_cmpfloat(kernel->before, <, 0.12);
+  g_assert_cmpuint(result->signals[DEMUR_WATCH_THICKNESS].n_reference, ==, 300);
+}
+
 /* Reference A A A B, stream A, then C three times: shares of C 0 of 5 and 3 of 3 where the change is
  * put behind the first; with fewer patients than a block the change is at the beginning: C 3 of 4
  * against 0 of 4. */
@@ -337,6 +366,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch/changes", test_changes);
   g_test_add_func("/watch/expected", test_expected_changes_are_found_sooner);
   g_test_add_func("/watch/common-outcomes", test_common_outcomes);
+  g_test_add_func("/watch/not-recorded", test_not_recorded_in_the_reference);
   g_test_add_func("/watch/quiet", test_quiet_hospitals);
   return g_test_run();
 }
