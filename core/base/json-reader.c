@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/finite.h"
+#include "base/json-tree.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -68,9 +70,7 @@ demur_json_load(JsonParser *parser, const char *text, gssize length, GError **er
 
 JsonNode *
 demur_json_parse(const char *text) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  return text != NULL && demur_json_load(parser, text, -1, NULL) ? json_parser_steal_root(parser)
-                                                                 : NULL;
+  return text != NULL ? demur_json_tree(text, -1, NULL) : NULL;
 }
 
 static const char *
@@ -292,17 +292,21 @@ decode_base64(const char *text, size_t length, size_t bytes, guchar *decoded) {
   for (guint i = 0; i < 64; i++)
     value_of[(guchar)letters[i]] = (guint8)i;
   const size_t n_padding = (3 - bytes % 3) % 3;
+  const size_t n_full = n_padding > 0 ? length - 4 : length;
   for (size_t i = 0; i < length; i += 4) {
     guint8 v[4];
-    for (size_t k = 0; k < 4; k++) {
-      const gboolean padding = i + k >= length - n_padding;
-      v[k] = padding ? (text[i + k] == '=' ? 0 : 0xff) : value_of[(guchar)text[i + k]];
-      if (v[k] == 0xff)
-        return i + k;
-    }
-    decoded[i / 4 * 3] = (guchar)(v[0] << 2 | v[1] >> 4);
-    decoded[i / 4 * 3 + 1] = (guchar)(v[1] << 4 | v[2] >> 2);
-    decoded[i / 4 * 3 + 2] = (guchar)(v[2] << 6 | v[3]);
+    for (size_t k = 0; k < 4; k++)
+      v[k] = value_of[(guchar)text[i + k]];
+    for (size_t k = 4 - n_padding; i == n_full && k < 4; k++)
+      v[k] = text[i + k] == '=' ? 0 : 0xff;
+    if ((v[0] | v[1] | v[2] | v[3]) & 0x80)
+      for (size_t k = 0; k < 4; k++)
+        if (v[k] & 0x80)
+          return i + k;
+    decoded[0] = (guchar)(v[0] << 2 | v[1] >> 4);
+    decoded[1] = (guchar)(v[1] << 4 | v[2] >> 2);
+    decoded[2] = (guchar)(v[2] << 6 | v[3]);
+    decoded += 3;
   }
   return length;
 }
@@ -323,8 +327,9 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
                     key, n, length);
     return FALSE;
   }
-  g_autofree guchar *decoded = g_malloc(bytes + 3);
-  const size_t wrong = decode_base64(text, length, bytes, decoded);
+  DEMUR_AUTO_ALIGNED float *floats =
+      demur_new_array(float, n + 1); /* the last for its three bytes */
+  const size_t wrong = decode_base64(text, length, bytes, (guchar *)floats);
   if (wrong < length) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "member \"%s\": character %zu does not belong into the base64 text of %zu "
@@ -332,18 +337,20 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
                     key, wrong, n);
     return FALSE;
   }
-  DEMUR_AUTO_ALIGNED float *floats = demur_new_array(float, n);
-  for (size_t i = 0; i < n; i++) {
-    guint32 word;
-    memcpy(&word, decoded + i * sizeof(word), sizeof(word));
-    word = GUINT32_FROM_LE(word);
-    memcpy(&floats[i], &word, sizeof(word));
+  if (G_BYTE_ORDER == G_BIG_ENDIAN)
+    for (size_t i = 0; i < n; i++) {
+      guint32 word;
+      memcpy(&word, &floats[i], sizeof(word));
+      word = GUINT32_FROM_LE(word);
+      memcpy(&floats[i], &word, sizeof(word));
+    }
+  const gboolean finite = demur_floats_are_finite(floats, n);
+  for (size_t i = 0; !finite && i < n; i++)
     if (!isfinite(floats[i])) {
       demur_error_set(error, DEMUR_ERROR_INPUT, "member \"%s\": value %zu is not a finite number",
                       key, i);
       return FALSE;
     }
-  }
   *values = g_steal_pointer(&floats);
   return TRUE;
 }

@@ -164,19 +164,24 @@ demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **er
   reference->n = n;
   reference->d = d;
   reference->n_panels = n_panels;
-  reference->packed = demur_memory_array(n_panels * PANEL, d, sizeof(double), error);
+  reference->packed = demur_memory_unset(n_panels * PANEL, d, sizeof(double), error);
   if (reference->packed == NULL)
     return NULL;
   reference->norms = demur_new_array(double, PANEL *n_panels);
   const Kernels kernels = choose_kernels();
-  for (size_t i = 0; i < n; i++) {
-    double *panel = reference->packed + i / PANEL * d * PANEL;
-    for (size_t k = 0; k < d; k++)
-      panel[k * PANEL + i % PANEL] = rows[i * d + k];
-    reference->norms[i] = kernels.norm(rows + i * d, d);
+  for (size_t p = 0; p < n_panels; p++) {
+    double *panel = reference->packed + p * d * PANEL;
+    const double *first = rows + p * PANEL * d;
+    const size_t n_rows = MIN(n - p * PANEL, PANEL);
+    for (size_t k = 0; k < d; k++) {
+      for (size_t j = 0; j < n_rows; j++)
+        panel[k * PANEL + j] = first[j * d + k];
+      for (size_t j = n_rows; j < PANEL; j++)
+        panel[k * PANEL + j] = 0.0;
+    }
+    for (size_t j = 0; j < PANEL; j++)
+      reference->norms[p * PANEL + j] = j < n_rows ? kernels.norm(first + j * d, d) : INFINITY;
   }
-  for (size_t i = n; i < n_panels * PANEL; i++)
-    reference->norms[i] = INFINITY;
   return g_steal_pointer(&reference);
 }
 

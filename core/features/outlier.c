@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/finite.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -117,10 +118,7 @@ lof_k(const DemurOutlierModel *model) {
 static gboolean
 check_finite(const float *values, size_t n, size_t d, size_t first_row, GError **error) {
   for (size_t i = 0; i < n; i++) {
-    float check = 0.0f;
-    for (size_t j = 0; j < d; j++)
-      check += values[i * d + j] * 0.0f;
-    if (check == 0.0f)
+    if (demur_floats_are_finite(values + i * d, d))
       continue;
     for (size_t j = 0; j < d; j++)
       if (!isfinite(values[i * d + j])) {
@@ -143,7 +141,10 @@ standardise(const DemurOutlierModel *model, const float *raw, size_t n, size_t f
   if (!check_finite(raw, n, d, first_row, error))
     return FALSE;
   demur_scaler_apply_floats(model->scaler, raw, n, standard);
+  gboolean far = FALSE;
   for (size_t i = 0; i < n * d; i++)
+    far |= !(fabs(standard[i]) <= FARTHEST);
+  for (size_t i = 0; far && i < n * d; i++)
     if (!(fabs(standard[i]) <= FARTHEST)) {
       demur_error_set(
           error, DEMUR_ERROR_INPUT,
@@ -237,10 +238,10 @@ demur_outlier_model_fit(const float *embeddings, size_t n, size_t d,
   guint32 *rows = choose_reference(n, settings->max_reference, seed, &n_chosen);
   g_autoptr(DemurOutlierModel) model = model_alloc(settings, n, n_chosen, d);
   model->rows = rows;
-  model->raw = demur_memory_array(model->n, d, sizeof(float), error);
+  model->raw = demur_memory_unset(model->n, d, sizeof(float), error);
   if (model->raw == NULL)
     return NULL;
-  model->standard = demur_memory_array(model->n, d, sizeof(double), error);
+  model->standard = demur_memory_unset(model->n, d, sizeof(double), error);
   if (model->standard == NULL)
     return NULL;
   for (size_t i = 0; i < model->n; i++)
@@ -560,7 +561,7 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
   model->scaler = demur_scaler_new_from_arrays(means, sds, d, error);
   if (model->scaler == NULL)
     return NULL;
-  model->standard = demur_memory_array(n, d, sizeof(double), error);
+  model->standard = demur_memory_unset(n, d, sizeof(double), error);
   if (model->standard == NULL || !standardise(model, model->raw, n, 0, model->standard, error))
     return NULL;
   model->reference = demur_distance_reference_new(model->standard, n, d, error);

@@ -22,10 +22,7 @@ round_of(const guint8 *key, guint8 number, guint32 half) {
   block[DEMUR_HASH_KEY_BYTES] = number;
   const guint32 little = GUINT32_TO_LE(half);
   memcpy(block + DEMUR_HASH_KEY_BYTES + 1, &little, sizeof little);
-  g_auto(DemurSha256) sha;
-  demur_sha256_init(&sha);
-  demur_sha256_update(&sha, block, sizeof block);
-  demur_sha256_finish(&sha, digest);
+  demur_sha256_of_block(block, sizeof block, digest);
   guint32 bits;
   memcpy(&bits, digest, sizeof bits);
   return GUINT32_FROM_LE(bits);
@@ -54,10 +51,9 @@ compare(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The hashes of one member, written anew at the end of text. */
+/* The hashes of one member, written anew where they stand: as many letters as before. */
 static void
-append_hashes(GString *text, const char *base64, size_t length, gboolean ascending,
-              const guint8 *key, gboolean back) {
+rewrite_hashes(char *base64, size_t length, gboolean ascending, const guint8 *key, gboolean back) {
   g_autofree char *one = g_strndup(base64, length);
   gsize n_bytes;
   g_autofree guchar *bytes = g_base64_decode(one, &n_bytes);
@@ -70,42 +66,31 @@ append_hashes(GString *text, const char *base64, size_t length, gboolean ascendi
   if (ascending)
     qsort(hashes, n, sizeof *hashes, compare);
   g_autofree char *again = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);
-  g_string_append(text, strlen(again) == length ? again : one);
+  if (strlen(again) == length)
+    memcpy(base64, again, length);
 }
 
-static char *
-rewrite(const char *document, const guint8 *key, gboolean back) {
-  GString *text = g_string_sized_new(strlen(document) + 1);
-  const char *from = document;
-  while (from != NULL) {
-    const char *next = NULL; /* the first member from here on */
-    const Member *member = NULL;
-    for (size_t m = 0; m < G_N_ELEMENTS(members); m++) {
-      const char *found = strstr(from, members[m].opening);
-      if (found != NULL && (next == NULL || found < next)) {
-        next = found;
-        member = &members[m];
-      }
+static void
+rewrite(char *document, const guint8 *key, gboolean back) {
+  for (size_t m = 0; m < G_N_ELEMENTS(members); m++)
+    for (char *from = document; (from = strstr(from, members[m].opening)) != NULL;) {
+      from += strlen(members[m].opening);
+      char *end = strchr(from, '"');
+      if (end == NULL)
+        break;
+      rewrite_hashes(from, (size_t)(end - from), members[m].ascending, key, back);
+      from = end;
     }
-    const char *begin = next != NULL ? next + strlen(member->opening) : NULL;
-    const char *end = begin != NULL ? strchr(begin, '"') : NULL;
-    if (end == NULL) {
-      g_string_append(text, from);
-      break;
-    }
-    g_string_append_len(text, from, begin - from);
-    append_hashes(text, begin, (size_t)(end - begin), member->ascending, key, back);
-    from = end;
-  }
-  return g_string_free(text, FALSE);
 }
 
 char *
 demur_selector_document_keyed(const char *document, const guint8 *key) {
-  return rewrite(document, key, FALSE);
+  char *kept = g_strdup(document);
+  rewrite(kept, key, FALSE);
+  return kept;
 }
 
-char *
-demur_selector_document_unkeyed(const char *document, const guint8 *key) {
-  return rewrite(document, key, TRUE);
+void
+demur_selector_document_unkey(char *document, const guint8 *key) {
+  rewrite(document, key, TRUE);
 }

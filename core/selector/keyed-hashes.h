@@ -23,7 +23,8 @@ G_BEGIN_DECLS
  * demur_selector_to_json writes it; a copy where it has none (selector/release.h). */
 char *demur_selector_document_keyed(const char *document, const guint8 *key);
 
-/* The way back. A document whose hashes are no base64 comes back as it is, for its reader to refuse. */
-char *demur_selector_document_unkeyed(const char *document, const guint8 *key);
+/* The way back, in place: the document takes as many bytes. One whose hashes are no base64 stays as it is, for its
+ * reader to refuse. */
+void demur_selector_document_unkey(char *document, const guint8 *key);
 
 G_END_DECLS

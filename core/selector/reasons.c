@@ -12,15 +12,10 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/sort-floats.h"
 #include "selector/making.h"
 #include "selector/nearest-scans.h"
 #include "selector/reasons-private.h"
-
-static int
-compare_floats(const void *a, const void *b) {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
 
 static double
 quantile(const float *sorted, size_t n, double p) {
@@ -126,7 +121,7 @@ sort_known(DemurReasoner *r, const DemurQuantity *quantity) {
   for (size_t i = 0; i < s->n_kept; i++)
     if (unknown == d || unknown == quantity->input || !(s->kept_inputs[i * d + unknown] > 0.0f))
       summary->sorted[summary->n++] = s->kept_inputs[i * d + quantity->input];
-  qsort(summary->sorted, summary->n, sizeof(float), compare_floats);
+  demur_sort_floats(summary->sorted, summary->n);
 }
 
 static void
@@ -150,7 +145,7 @@ summarise(DemurReasoner *r) {
         values[m++] = s->kept_inputs[i * d + c];
     for (size_t i = 0; i < m; i++)
       shares[c] += (means[c] + sds[c] * (double)values[i]) / (double)m;
-    qsort(values, m, sizeof *values, compare_floats);
+    demur_sort_floats(values, m);
     r->summaries[c].median = means[c] + sds[c] * quantile(values, m, 0.5);
     r->summaries[c].low = means[c] + sds[c] * quantile(values, m, 0.01);
     r->summaries[c].high = means[c] + sds[c] * quantile(values, m, 0.99);

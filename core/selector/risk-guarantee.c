@@ -41,6 +41,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort-floats.h"
 #include "metrics/coverage.h"
 #include "selector/selector-private.h"
 
@@ -174,16 +175,10 @@ scans_needed(const DemurRiskPlan *plan, size_t bin, const double *risks, size_t 
   return needed;
 }
 
-static int
-compare_floats(const void *a, const void *b) {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
-
 static void
 set_edges(DemurRiskPlan *plan, const float *risks, size_t n) {
   g_autofree float *sorted = g_memdup2(risks, n * sizeof *risks);
-  qsort(sorted, n, sizeof *sorted, compare_floats);
+  demur_sort_floats(sorted, n);
   plan->edges[0] = 0.0;
   for (size_t b = 1; b < DEMUR_RISK_BINS; b++)
     plan->edges[b] = (double)sorted[b * n / DEMUR_RISK_BINS - 1];

@@ -243,10 +243,10 @@ read_family(JsonObject *root, DemurSelectorBundle *bundle, GError **error) {
 gboolean
 demur_selector_bundle_from_json(const char *text, gssize length, const char *name,
                                 DemurSelectorBundle *bundle, GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonObject *root = demur_selector_load_object(parser, text, length, name, error);
-  if (root == NULL)
+  g_autoptr(JsonNode) document = demur_selector_load_root(text, length, name, error);
+  if (document == NULL)
     return FALSE;
+  JsonObject *root = json_node_get_object(document);
   const char *format;
   if (demur_json_read_string(root, "format", &format, NULL) && strcmp(format, FORMAT) == 0) {
     g_autoptr(GError) local = NULL;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json-reader.h"
+#include "base/json-tree.h"
 #include "base/json-writer.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -649,21 +650,20 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
          demur_selector_check_sound(s, error);
 }
 
-JsonObject *
-demur_selector_load_object(JsonParser *parser, const char *text, gssize length, const char *name,
-                           GError **error) {
+JsonNode *
+demur_selector_load_root(const char *text, gssize length, const char *name, GError **error) {
   g_autoptr(GError) local = NULL;
-  if (!demur_json_load(parser, text, length, &local)) {
+  g_autoptr(JsonNode) root = demur_json_tree(text, length, &local);
+  if (local != NULL) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
                     local->message);
     return NULL;
   }
-  JsonNode *node = json_parser_get_root(parser);
-  if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
+  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object", name);
     return NULL;
   }
-  return json_node_get_object(node);
+  return g_steal_pointer(&root);
 }
 
 /* The selector, not sealed; *digest: the one its document names (owned). */
@@ -682,9 +682,9 @@ read_object_unsealed(JsonObject *root, const char *name, char **digest, GError *
 
 static DemurSelector *
 read_unsealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonObject *root = demur_selector_load_object(parser, text, length, name, error);
-  return root != NULL ? read_object_unsealed(root, name, digest, error) : NULL;
+  g_autoptr(JsonNode) root = demur_selector_load_root(text, length, name, error);
+  return root != NULL ? read_object_unsealed(json_node_get_object(root), name, digest, error)
+                      : NULL;
 }
 
 /* Whether text is, byte for byte, the document that demur_selector_to_json writes of a content with
@@ -755,7 +755,6 @@ demur_selector_from_object(JsonObject *root, const char *name, GError **error) {
 
 DemurSelector *
 demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonObject *root = demur_selector_load_object(parser, text, length, name, error);
-  return root != NULL ? demur_selector_from_object(root, name, error) : NULL;
+  g_autoptr(JsonNode) root = demur_selector_load_root(text, length, name, error);
+  return root != NULL ? demur_selector_from_object(json_node_get_object(root), name, error) : NULL;
 }

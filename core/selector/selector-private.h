@@ -124,11 +124,11 @@ void demur_selector_corrector_base(const DemurSelector *selector, const double *
 double *demur_selector_kept_meta(const DemurSelector *selector);
 void demur_selector_seal(DemurSelector *selector);
 
-/* The document as an object under key; the root of a document's text (borrowed from the parser), and
+/* The document as an object under key; the root of a document's text (owned; an object), and
  * the selector that an object is. Errors: as demur_selector_from_json. */
 void demur_selector_write_json(const DemurSelector *selector, DemurJson *json, const char *key);
-JsonObject *demur_selector_load_object(JsonParser *parser, const char *text, gssize length,
-                                       const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+JsonNode *demur_selector_load_root(const char *text, gssize length, const char *name,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurSelector *demur_selector_from_object(JsonObject *root, const char *name,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

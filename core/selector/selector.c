@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort-floats.h"
 #include "metrics/offset-logistic.h"
 #include "selector/components.h"
 
@@ -722,12 +723,6 @@ demur_selector_inputs(const DemurSelector *selector, const double *meta, size_t 
     }
 }
 
-static int
-compare_floats(const void *a, const void *b) {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
-
 double *
 demur_selector_kept_meta(const DemurSelector *s) {
   const size_t n = s->n_kept, width = s->columns->n_columns;
@@ -766,7 +761,7 @@ make_bands(const DemurSelector *s, RiskBands *bands) {
   bands->n_bands = CLAMP((size_t)s->settings->risk_bands, 1, MAX(n / 20, 1));
   g_autofree float *risks = g_new(float, MAX(n, 1));
   memcpy(risks, s->kept_risks, n * sizeof(float));
-  qsort(risks, n, sizeof(float), compare_floats);
+  demur_sort_floats(risks, n);
   bands->edges = g_new0(float, bands->n_bands);
   for (size_t b = 0; b + 1 < bands->n_bands; b++)
     bands->edges[b] = risks[(b + 1) * n / bands->n_bands - 1];
@@ -780,8 +775,7 @@ make_bands(const DemurSelector *s, RiskBands *bands) {
   for (size_t i = 0; i < n; i++)
     bands->scores[place[band_of(bands, (double)s->kept_risks[i])]++] = s->kept_scores[i];
   for (size_t b = 0; b < bands->n_bands; b++)
-    qsort(bands->scores + bands->first[b], bands->first[b + 1] - bands->first[b], sizeof(float),
-          compare_floats);
+    demur_sort_floats(bands->scores + bands->first[b], bands->first[b + 1] - bands->first[b]);
 }
 
 /* Share of the band's training scores below g, linear between them, so that different g stay

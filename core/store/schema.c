@@ -574,11 +574,18 @@ static const char migration_23[] = "ALTER TABLE selector ADD COLUMN family TEXT 
  * NULL of a cohort's scan, and in verdicts of before. */
 static const char migration_24[] = "ALTER TABLE verdict ADD COLUMN making TEXT;";
 
+/* What is listed of selectors lies behind their documents, megabytes each, which were read on the way to it: it is read here
+ * instead. */
+static const char migration_25[] =
+    "CREATE INDEX selector_listed ON selector (name, digest, cohort, cohort_digest, model, history, validation, simulated,"
+    "  created, horizon_years, family);";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
-    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
-    migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
-    migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
-    migration_19, migration_20, migration_21, migration_22, migration_23, migration_24};
+    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
+    migration_6,  migration_7,  migration_8,  migration_9,  migration_10,
+    migration_11, migration_12, migration_13, migration_14, migration_15,
+    migration_16, migration_17, migration_18, migration_19, migration_20,
+    migration_21, migration_22, migration_23, migration_24, migration_25};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -38,10 +38,13 @@ demur_store_document_keyed(DemurWorkspace *workspace, const char *document, GErr
   return read_key(workspace, key, error) ? demur_selector_document_keyed(document, key) : NULL;
 }
 
-char *
-demur_store_document_unkeyed(DemurWorkspace *workspace, const char *document, GError **error) {
+gboolean
+demur_store_document_unkey(DemurWorkspace *workspace, char *document, GError **error) {
   guint8 key[DEMUR_HASH_KEY_BYTES];
-  return read_key(workspace, key, error) ? demur_selector_document_unkeyed(document, key) : NULL;
+  if (!read_key(workspace, key, error))
+    return FALSE;
+  demur_selector_document_unkey(document, key);
+  return TRUE;
 }
 
 static gboolean

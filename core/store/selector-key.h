@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 gboolean demur_store_key_selectors(DemurWorkspace *workspace,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The document as it is kept, and the way back (owned); NULL with error. */
+/* The document as it is kept (owned), NULL with error; and the way back, in place. */
 char *demur_store_document_keyed(DemurWorkspace *workspace, const char *document, GError **error);
-char *demur_store_document_unkeyed(DemurWorkspace *workspace, const char *document, GError **error);
+gboolean demur_store_document_unkey(DemurWorkspace *workspace, char *document,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

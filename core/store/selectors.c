@@ -299,13 +299,8 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   g_autofree char *kept = demur_store_text(statement, 12);
   const gboolean keyed = demur_store_int(statement, 13) != 0;
   demur_store_reset(statement);
-  if (keyed) {
-    char *document = demur_store_document_unkeyed(workspace, record->document, error);
-    g_free(record->document);
-    record->document = document;
-    if (document == NULL)
-      return NULL;
-  }
+  if (keyed && !demur_store_document_unkey(workspace, record->document, error))
+    return NULL;
   g_autofree char *now = sha256(record->document);
   if (strcmp(kept, now) != 0) {
     demur_error_set(error, DEMUR_ERROR_STORE,

@@ -38,8 +38,9 @@ under_a_key_and_back(void) {
   }
   g_autofree char *document = document_of(patients, N, scans);
   g_autofree char *kept = demur_selector_document_keyed(document, key);
-  g_autofree char *back = demur_selector_document_unkeyed(kept, key);
-  g_autofree char *wrong = demur_selector_document_unkeyed(kept, other);
+  g_autofree char *back = g_strdup(kept), *wrong = g_strdup(kept);
+  demur_selector_document_unkey(back, key);
+  demur_selector_document_unkey(wrong, other);
   g_autofree char *elsewhere = demur_selector_document_keyed(document, other);
   g_assert_cmpstr(back, ==, document);
   g_assert_cmpstr(wrong, !=, document);
