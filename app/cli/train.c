@@ -289,20 +289,19 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
   return TRUE;
 }
 
-/* What may be replaced; what a part of a search has no use for is refused. */
+/* What may be replaced, which a shard is told too: it says at once what its merge would refuse. What
+ * parts and merges have no use for is refused. */
 static gboolean
 settle_replacing(gboolean replace, gboolean force, gboolean resume,
                  const DemurShardOptions *options, DemurSelectorReplace *may, GError **error) {
   const DemurOptionGiven useless = {"--force", force};
-  const DemurOptionGiven of_whole[] = {{"--replace", replace}, {"--resume", resume}};
   const DemurOptionGiven of_one = {"--resume", resume};
   *may = force     ? DEMUR_SELECTOR_REPLACE_ALL
          : replace ? DEMUR_SELECTOR_REPLACE_BARE
                    : DEMUR_SELECTOR_REPLACE_NONE;
   return (replace || demur_command_refuse_without("--replace", &useless, 1, error)) &&
          (!options->merge || demur_command_refuse_beside("--merge", &of_one, 1, error)) &&
-         (options->part == NULL ||
-          demur_command_refuse_beside("--part", of_whole, G_N_ELEMENTS(of_whole), error));
+         (options->part == NULL || demur_command_refuse_beside("--part", &of_one, 1, error));
 }
 
 static gboolean

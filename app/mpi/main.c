@@ -125,21 +125,6 @@ insert_words(int argc, char **argv, int command, char *const *more) {
   return words;
 }
 
-/* Without what is said of the whole: what it may replace. */
-static void
-leave_to_merge(GPtrArray *words) {
-  static const char *const of_whole[] = {"--replace", "--force"};
-  for (guint i = 0; i < words->len;) {
-    gboolean whole = FALSE;
-    for (size_t o = 0; o < G_N_ELEMENTS(of_whole); o++)
-      whole |= strcmp(words->pdata[i], of_whole[o]) == 0;
-    if (whole)
-      g_ptr_array_remove_index(words, i);
-    else
-      i++;
-  }
-}
-
 static char *
 part_path(const DemurPrivateFolder *folder, size_t rank) {
   g_autofree char *name = g_strdup_printf("part-%zu", rank + 1);
@@ -189,7 +174,6 @@ run_in_shards(int argc, char **argv, int command, const DemurRanks *ranks) {
   g_autofree char *shard = g_strdup_printf("%zu/%zu", ranks->rank + 1, ranks->size);
   char *const options[] = {(char[]){"--shard"}, shard, (char[]){"--part"}, path, NULL};
   g_autoptr(GPtrArray) words = insert_words(argc, argv, command, options);
-  leave_to_merge(words);
   int status = run(words, ranks, NULL, TRUE);
   if (status == EXIT_SUCCESS) {
     bring_parts(ranks, folder);

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "cohort/order.h"
 #include "selector/mlp-kernel.h"
+#include "store/selectors.h"
 #include "tasks/selection.h"
 #include "tasks/names.h"
 
@@ -143,12 +144,22 @@ demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
                              &task->progress, error);
 }
 
-gboolean
-demur_task_search_part(DemurTask *task, const DemurTrainParams *params, const DemurShard *shard,
-                       const char *path, GError **error) {
+/* What the merge would refuse is refused before hours of training: the name above all. */
+static gboolean
+check_training(DemurTask *task, const DemurTrainParams *params, const char *path, GError **error) {
   if (!demur_task_check_name("selector", params->selector, error) ||
       !demur_train_settings_check(params->settings, error) ||
       !demur_file_output_check(path, DEMUR_FILE_REPLACE, error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL &&
+         demur_selectors_check_free(workspace, params->selector, params->replace, error);
+}
+
+gboolean
+demur_task_search_part(DemurTask *task, const DemurTrainParams *params, const DemurShard *shard,
+                       const char *path, GError **error) {
+  if (!check_training(task, params, path, error))
     return FALSE;
   g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
   g_autoptr(DemurTrainSettings) settings =
@@ -216,9 +227,7 @@ plan_training(Plan *plan, const DemurCohort *cohort, const DemurTrainSettings *s
 gboolean
 demur_task_train_part(DemurTask *task, const DemurTrainParams *params, const DemurShard *shard,
                       const char *path, GError **error) {
-  if (!demur_task_check_name("selector", params->selector, error) ||
-      !demur_train_settings_check(params->settings, error) ||
-      !demur_file_output_check(path, DEMUR_FILE_REPLACE, error))
+  if (!check_training(task, params, path, error))
     return FALSE;
   g_autoptr(DemurTrainSettings) settings = demur_train_settings_for_search(params->settings);
   if (!settings->scoring_explicit && !settings->as_published) {

@@ -14,12 +14,13 @@ gboolean demur_task_validate_part(DemurTask *task, const DemurValidateParams *pa
                                   const DemurShard *shard, const char *path,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same of the search that demur_task_train would begin with (params->grid). */
+/* The same of the search that demur_task_train would begin with (params->grid). Where the selector's name
+ * is taken and may not be replaced (params->replace), its errors come before anything is trained. */
 gboolean demur_task_search_part(DemurTask *task, const DemurTrainParams *params,
                                 const DemurShard *shard, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The shard's networks of what demur_task_train would train without a grid. DEMUR_ERROR_USAGE where
+/* The shard's networks of what demur_task_train would train without a grid; the name as above. DEMUR_ERROR_USAGE where
  * the settings leave it to a whole run what the selector scores by. */
 gboolean demur_task_train_part(DemurTask *task, const DemurTrainParams *params,
                                const DemurShard *shard, const char *path,

@@ -124,8 +124,14 @@ test_search_in_shards_is_the_search(void) {
   g_autofree char *shown = g_strdup(string_at(root_of(whole), "digest"));
   g_autofree char *searched =
       json_to_string(json_object_get_member(root_of(whole), "search"), FALSE);
+  /* The name is taken by now: said before anything is trained, unless it may be replaced. */
+  g_autofree char *taken = g_strconcat(work, " --shard 1/7 --part part1", NULL);
+  assert_refuses(sandbox, taken, "selector s already", 1);
+  g_autofree char *path = sandbox_path(sandbox, "part1");
+  g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+  g_autofree char *replacing = g_strconcat(work, " --replace", NULL);
   for (size_t i = 1; i <= 7; i++)
-    make_part(sandbox, work, i, 7, "2");
+    make_part(sandbox, replacing, i, 7, "2");
   g_autofree char *merge = g_strconcat(
       "--json ", work, " --replace --merge part7 part1 part6 part2 part5 part3 part4", NULL);
   g_autoptr(Run) merged = run_line(sandbox, merge);
@@ -152,8 +158,11 @@ test_training_in_shards_is_the_training(void) {
   g_autofree char *digest = g_strdup(string_at(root_of(whole), "digest"));
   g_autofree char *networks =
       json_to_string(json_object_get_member(root_of(whole), "networks"), FALSE);
+  g_autofree char *taken = g_strconcat(work, " --shard 1/4 --part part1", NULL);
+  assert_refuses(sandbox, taken, "selector s already", 1);
+  g_autofree char *replacing = g_strconcat(work, " --replace", NULL);
   for (size_t i = 1; i <= 4; i++)
-    make_part(sandbox, work, i, 4, i % 2 == 0 ? "1" : "2");
+    make_part(sandbox, replacing, i, 4, i % 2 == 0 ? "1" : "2");
   g_autofree char *merge =
       g_strconcat("--json ", work, " --replace --merge part3 part1 part4 part2", NULL);
   g_autoptr(Run) merged = run_line(sandbox, merge);
@@ -173,8 +182,8 @@ test_training_in_shards_is_the_training(void) {
       {" --replace --merge part3 part1 part4 part2 --models 3", "another settings"},
       {" --search --replace --merge part3 part1 part4 part2", "another study"},
       {" --resume --merge part3 part1 part4 part2", "--resume"},
-      {" --shard 1/7 --part p", "nothing to do"},
-      {" --method confidence --shard 1/2 --part p", "no networks"},
+      {" --replace --shard 1/7 --part p", "nothing to do"},
+      {" --replace --method confidence --shard 1/2 --part p", "no networks"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
     g_autofree char *refuse = g_strconcat(work, refused[i].more, NULL);

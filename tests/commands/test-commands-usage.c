@@ -48,8 +48,6 @@ static const struct {
     /* What would be taken and ignored. */
     {"selector import s file.json --force", "--force has no effect without --replace"},
     {"train s --cohort c --force", "--force has no effect without --replace"},
-    {"train s --cohort c --search --shard 1/2 --part p --replace",
-     "--replace has no effect beside --part"},
     {"train s --cohort c --search --shard 1/2 --part p --resume",
      "--resume has no effect beside --part"},
     {"log --keep-openings on --last 2", "--last has no effect beside --keep-openings"},

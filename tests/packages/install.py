@@ -10,6 +10,8 @@ Usage: install.py CMAKE BUILD NINJA
 import configparser
 import os
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,26 @@ def installed_from(build):
                 found |= {path for line in file if " OPTIONAL " not in line  # demur-mpi, which may not be built
                           for path in re.findall(r'"(' + re.escape(build) + r'/[^"$]+)"', line)}
     return {path for path in found if os.path.splitext(path)[1] != ".cmake"}
+
+
+def a_workspace_is_known(types, kind, workspace, folder):
+    """By its header, whatever its name; another database is none. Needs shared-mime-info and gio."""
+    system = "/usr/share/mime/packages/freedesktop.org.xml"
+    if not (shutil.which("update-mime-database") and shutil.which("gio") and os.path.exists(system)):
+        print("no shared-mime-info or gio: the type of a workspace is not asked")
+        return
+    packages = os.path.join(folder, "share", "mime", "packages")
+    os.makedirs(packages)
+    for path in (types, system):
+        shutil.copy(path, packages)
+    run(["update-mime-database", os.path.dirname(packages)])
+    other = os.path.join(folder, "other")
+    sqlite3.connect(other).executescript("CREATE TABLE t (a)").connection.close()
+    shutil.copy(workspace, os.path.join(folder, "renamed"))
+    home = {**os.environ, "XDG_DATA_HOME": os.path.join(folder, "share"), "XDG_DATA_DIRS": os.path.join(folder, "share")}
+    for path, right in (("w.demur", True), ("renamed", True), ("other", False)):
+        said = run(["gio", "info", "--attributes", "standard::content-type", os.path.join(folder, path)], env=home)
+        assert (f"standard::content-type: {kind}" in said) == right, (path, said)
 
 
 def main():
@@ -59,11 +81,13 @@ def main():
                 if name not in files or os.access(path, os.X_OK):
                     files[name] = path
         for name in [*PROGRAMS, "libdemur.so", "libdemur.h", "libdemur.pc", "demur.1", "demur-workstation.1", "demur.mo", "demur-serve.service", "serve.conf",
-                     "org.demur.Workstation.metainfo.xml", "org.demur.Workstation.svg"]:
+                     "org.demur.Workstation.metainfo.xml", "org.demur.Workstation.svg", "org.demur.Workstation.Open.desktop", "org.demur.Workstation.xml"]:
             assert name in files, f"{name} is not installed"
-        entry = configparser.ConfigParser(interpolation=None)
-        entry.read(files["org.demur.Workstation.desktop"], encoding="utf-8")
-        assert entry["Desktop Entry"]["Exec"].split()[0] in files
+        for name in ("org.demur.Workstation.desktop", "org.demur.Workstation.Open.desktop"):
+            entry = configparser.ConfigParser(interpolation=None)
+            entry.read(files[name], encoding="utf-8")
+            assert entry["Desktop Entry"]["Exec"].split()[0] in files
+        opened = entry["Desktop Entry"]["MimeType"].rstrip(";")
         demur = [files["demur"], "--workspace", os.path.join(folder, "w.demur"), "--quiet"]
         versions = {run([files[name], "--version"]).split()[1] for name in PROGRAMS}
         assert len(versions) == 1, versions
@@ -73,6 +97,7 @@ def main():
         run([*demur, "tune", "s", "--cohort", "c", "--coverage", "0.9"])
         assert "SIMULATED" in run([*demur, "assess", "s", "--cohort", "c", "--split", "test"]).upper()
         run([*demur, "verify"])
+        a_workspace_is_known(files["org.demur.Workstation.xml"], opened, os.path.join(folder, "w.demur"), folder)
         # Rooms that are loaded when they are first called are found where they were installed.
         assert "two-patients" in run([*demur, "dicom", "rules"])
         assert "coverage-brier" in run([*demur, "chart", "--list"])

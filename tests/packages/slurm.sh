@@ -86,4 +86,10 @@ wait_for demur-shards
 wait_for demur-merge
 [ ! -e failed/merge.log ] || { echo "merged though the shards failed"; exit 1; }
 grep -q none failed/shard-1.log
+# A search whose selector has its name already: all its jobs are told that it may be replaced.
+"$shards" 2 searched --workspace w.demur --json train s --cohort c --epochs 1 --datasets-per-epoch 64 --average 1 \
+  --search-grid kernel_width=0.2,0.5 --replace > /dev/null
+wait_for demur-merge
+grep -q '"search"' searched/merge.log || { cat searched/*.log; exit 1; }
+
 echo "shards on Slurm: the same bytes as in one run"
