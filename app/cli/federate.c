@@ -155,6 +155,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_auto(GStrv) names = names_of(sites);
   params.sites = names;
+  demur_context_take_stdout(params.output);
   g_autoptr(DemurFederateRound) round = demur_task_federate_start(&context->task, &params, error);
   if (round == NULL)
     return FALSE;

@@ -255,16 +255,30 @@ add_numbers(GArray *entries) {
   return texts;
 }
 
+/* An error of a task, with the option that the name which is taken asks for. Takes local. */
+static void
+tell(GError *local, GError **error) {
+  if (!g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_EXISTS)) {
+    g_propagate_error(error, local);
+    return;
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS, "%s (--replace)", local->message);
+  g_error_free(local);
+}
+
 static gboolean
 make_part(DemurContext *context, const DemurTrainParams *params, const DemurShardOptions *options,
           GError **error) {
   demur_context_take_stdout(options->part);
+  g_autoptr(GError) local = NULL;
   const gboolean made =
       params->grid != NULL
-          ? demur_task_search_part(&context->task, params, &options->shard, options->part, error)
-          : demur_task_train_part(&context->task, params, &options->shard, options->part, error);
-  if (!made)
+          ? demur_task_search_part(&context->task, params, &options->shard, options->part, &local)
+          : demur_task_train_part(&context->task, params, &options->shard, options->part, &local);
+  if (!made) {
+    tell(g_steal_pointer(&local), error);
     return FALSE;
+  }
   demur_shard_options_print(context, options, params->selector);
   return TRUE;
 }
@@ -279,10 +293,7 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
       g_printerr("demur: kept after %" G_GINT64_FORMAT
                  " updates; the same command with --resume goes on from there\n",
                  trained.n_kept_updates);
-    if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS, "%s (--replace)", local->message);
-    else
-      g_propagate_error(error, g_steal_pointer(&local));
+    tell(g_steal_pointer(&local), error);
     return FALSE;
   }
   print_result(context, params->selector, &trained);

@@ -101,6 +101,8 @@ class Bench:
         self.must("federate", "start", "round.json", "--study", "recalibration", "--selector", "s", "--sites", "a,b")
         for site in "ab":
             self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json")
+        for name in ("round.json", "round-a.json", "round-b.json", "w.demur.federate"):
+            os.chmod(os.path.join(self.template, name), 0o644)  # outputs.py writes as another user, too
         self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +
                    "".join(f"{i},{i % 4},0,{'' if i % 3 else (i % 5 + 1) * 300},2500,\n" for i in range(180)))
         self.write("years.csv", f"pid,study_yr,split,{','.join(f'risk_year_{year}' for year in range(1, 7))}\n" + "".join(
@@ -251,7 +253,7 @@ class Bench:
 
     def paths_of_help(self):
         """"COMMAND WORD" and "COMMAND --option" of each word and option that names a file or folder."""
-        path = re.compile(r"^[(\[]?(FILE|DIR|FOLDER|PATH|IN|OUT)\b")
+        path = re.compile(r"^[(\[]?(FILE|DIR|FOLDER|PATH|IN|OUT|ROUND|ANSWER)\b")
         for name, text in self.commands_of_help():
             usage = text.splitlines()[1].split("\u2014")[0]
             for word in usage.split():
