@@ -35,7 +35,9 @@ small_label(const char *text, gboolean muted) {
   return label;
 }
 
-/* How many were made like it. */
+/* How many were made like it. What is common is no news. */
+
+#define MOST_BARS 5
 
 typedef struct {
   double share;
@@ -83,15 +85,15 @@ share_text(double share) {
 static void
 show_shares(DemurAlikeCard *card, const DemurAlike *alike) {
   g_autofree char *n = demur_text_count(demur_alike_n(card->reference));
-  g_autofree char *text =
-      g_strdup_printf(_("How many of the %s reference scans were made as it was (numbers: within a "
-                        "tenth)"),
-                      n);
+  g_autofree char *text = g_strdup_printf(
+      _("How many of %s reference scans were made as it was, the rarest first (numbers: up to a "
+        "tenth apart)"),
+      n);
   gtk_box_append(GTK_BOX(card), small_label(text, TRUE));
   GtkGrid *grid = GTK_GRID(gtk_grid_new());
   gtk_grid_set_column_spacing(grid, 8);
   gtk_grid_set_row_spacing(grid, 2);
-  for (guint i = 0; i < alike->n_shares; i++) {
+  for (guint i = 0; i < MIN(alike->n_shares, MOST_BARS); i++) {
     g_autofree char *made = made_text(&alike->shares[i]);
     g_autofree char *share = share_text(alike->shares[i].share);
     GtkWidget *name = small_label(made, FALSE);
@@ -116,17 +118,19 @@ show_shares(DemurAlikeCard *card, const DemurAlike *alike) {
 
 static void
 show_nearest(DemurAlikeCard *card, const DemurAlike *alike) {
+  DemurOutcome outcome = *demur_alike_outcome(card->reference);
+  g_autofree char *years = demur_text_years_in(outcome.horizon_years, demur_words_translate);
   g_autofree char *heading =
-      g_strdup_printf(ngettext_("The %u of them that the model finds most like it",
-                                "The %u of them that the model finds most like it", alike->n_scans),
-                      alike->n_scans);
+      outcome.horizon_years > 0.0
+          ? g_strdup_printf(_("Most alike, and what came of them in %s"), years)
+          : g_strdup(_("Most alike, and what came of them"));
+  outcome.horizon_years = 0.0; /* the heading has said it */
   GtkWidget *label = small_label(heading, TRUE);
   gtk_widget_set_margin_top(label, 4);
   gtk_box_append(GTK_BOX(card), label);
   for (guint i = 0; i < alike->n_scans; i++) {
     const DemurAlikeScan *scan = &alike->scans[i];
-    g_autofree char *became = demur_words_became(demur_alike_outcome(card->reference), scan->label,
-                                                 demur_words_translate);
+    g_autofree char *became = demur_words_became(&outcome, scan->label, demur_words_translate);
     g_autofree char *scanner = g_strconcat(
         scan->maker, *scan->maker != '\0' && *scan->model != '\0' ? " " : "", scan->model, NULL);
     g_autofree char *text =

@@ -200,7 +200,7 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
     any |= !isnan(scan->yearly_risks[y]);
   if (!any)
     return;
-  DemurDrawing *drawing = demur_drawing_new(_("Risk by year"), 200, 76);
+  DemurDrawing *drawing = demur_drawing_new(_("Risk by year"), 200, 64);
   gtk_widget_set_hexpand(GTK_WIDGET(drawing), TRUE);
   gtk_widget_set_margin_top(GTK_WIDGET(drawing), 4);
   Yearly *yearly = g_new(Yearly, 1);
@@ -221,11 +221,11 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
   if (fabs(risk - scan->yearly_risks[last]) > 5e-4)
     add_label(
         box,
-        _("Years after the scan, as the model gave them (full height: 30 %); the risk above is "
-          "recalibrated."),
+        _("Years after the scan, as the model gave them, to one scale for all cases; the risk above "
+          "is recalibrated."),
         "muted small");
   else
-    add_label(box, _("Years after the scan, as the model gave them. Full height: 30 %."),
+    add_label(box, _("Years after the scan, as the model gave them, to one scale for all cases."),
               "muted small");
 }
 
@@ -252,16 +252,14 @@ is_stopped(const DemurScan *scan) {
 static const char *
 verdict_sentence(const DemurScan *scan, DemurRemedy remedy) {
   if (remedy == DEMUR_REMEDY_RESOLVE)
-    return scan->shown == DEMUR_SHOWN_OUT_OF_DATE
-               ? _("Out of date: decide which images are right")
-               : _("Not eligible: decide which images are right");
+    return _("Possible mix-up: decide which images are right");
   if (remedy == DEMUR_REMEDY_COHORT)
     return _("Out of date: import the cohort again");
   switch (scan->shown) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("Accepted: the risk is shown");
   case DEMUR_SHOWN_RED_FLAG:
-    return is_stopped(scan) ? _("Red flag: stopped by an alarm, not by this scan")
+    return is_stopped(scan) ? _("Red flag: an alarm holds every risk back")
                             : _("Red flag: do not rely on this risk");
   case DEMUR_SHOWN_NOT_ELIGIBLE:
     return _("Not eligible: this series is not assessed");
@@ -286,11 +284,11 @@ held_sentence(const DemurScan *scan) {
     return _("The risk may be read. Accepted does not mean that it is low.");
   case DEMUR_SHOWN_RED_FLAG:
     if (is_stopped(scan))
-      return _("Something changed in the scans that come, so no new risk is shown until a person "
-               "lifts the alarm on the Watch page. Read the scan as if there were no risk from the "
-               "model.");
-    return _("Scans like this one are where the model is least to be trusted: read it as if there "
-             "were no risk from the model.");
+      return _("It is not about this scan: the scans that arrive have changed, so no new risk is "
+               "shown until somebody lifts the alarm on the Watch page. Read the scan as if there "
+               "were no risk from the model.");
+    return _("The model is least to be trusted on scans like this one. Read it as if there were no "
+             "risk from the model.");
   case DEMUR_SHOWN_NOT_ELIGIBLE:
     return _("Read the scan without a risk, or see whether another series of the study is "
              "assessed.");
@@ -323,16 +321,23 @@ what_to_do(const DemurScan *scan, DemurRemedy remedy) {
   }
 }
 
+/* What to do with images that contradict others. */
+static const char *
+conflict_sentence(void) {
+  return _(
+      "These images came a second time, under another person or changed, so they may not be this "
+      "patient's. Find out whose they are before you read them; no risk is shown until then.");
+}
+
 /* Why a verdict no longer holds and what to read by; the title and the button say what to do (owned). */
 static char *
 outdated_sentence(const DemurScan *scan, DemurRemedy remedy) {
+  if (remedy == DEMUR_REMEDY_RESOLVE)
+    return g_strdup(conflict_sentence());
   g_auto(GStrv) causes = demur_words_causes(scan->outdated, demur_words_translate);
   g_autofree char *all = g_strjoinv("; ", causes);
   return g_strdup_printf(
-      remedy == DEMUR_REMEDY_RESOLVE
-          ? _("The verdict no longer holds: %s. Read the scan without a risk until somebody decides "
-              "which images are right.")
-      : remedy == DEMUR_REMEDY_COHORT
+      remedy == DEMUR_REMEDY_COHORT
           ? _("The verdict no longer holds: %s. If they are of its model, import the table again "
               "under that model's name, then assess again. Until then read the scan without a risk.")
           : _("The verdict no longer holds: %s. Read the scan without a risk until it is assessed "
@@ -401,10 +406,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   const DemurRemedy remedy = demur_scan_remedy(demur_session_table(card->session), scan);
   GtkBox *box = add_card(card, NULL);
   gtk_widget_add_css_class(GTK_WIDGET(box), "verdict-card");
-  gtk_widget_add_css_class(GTK_WIDGET(box), demur_shown_style(scan->shown));
-  g_autofree char *title =
-      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan, remedy));
-  g_autofree char *style = g_strdup_printf("verdict-title %s", demur_shown_style(scan->shown));
+  /* A possible mix-up of patients is no state among others. */
+  const gboolean mixed = remedy == DEMUR_REMEDY_RESOLVE;
+  const char *colour = demur_shown_style(mixed ? DEMUR_SHOWN_RED_FLAG : scan->shown);
+  gtk_widget_add_css_class(GTK_WIDGET(box), colour);
+  g_autofree char *title = g_strdup_printf("%s %s", mixed ? "⚠" : demur_shown_glyph(scan->shown),
+                                           verdict_sentence(scan, remedy));
+  g_autofree char *style = g_strdup_printf("verdict-title %s", colour);
   add_label(box, title, style);
   if (scan->shown == DEMUR_SHOWN_ACCEPTED) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
@@ -438,7 +446,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_set_valign(reveal, GTK_ALIGN_CENTER);
     gtk_box_append(line, reveal);
     gtk_box_append(box, GTK_WIDGET(line));
-    add_label(box, _("A reveal is kept with the review."), "muted small");
+    add_label(box, _("Revealing it is recorded with your name."), "muted small");
   } else if (scan->shown == DEMUR_SHOWN_RED_FLAG) {
     g_autofree char *risk = demur_text_percent(demur_scan_revealed_risk(scan), 1);
     g_autofree char *text = g_strdup_printf(_("Revealed: %s"), risk), *of = risk_of(scan);
@@ -449,6 +457,8 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_interval(box, scan, TRUE);
   }
   g_autofree char *todo = what_to_do(scan, remedy);
+  if (scan->shown != DEMUR_SHOWN_OUT_OF_DATE && remedy == DEMUR_REMEDY_RESOLVE)
+    add_label(box, conflict_sentence(), NULL);
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
     g_autofree char *why = outdated_sentence(scan, remedy);
     add_label(box, why, NULL);
@@ -477,10 +487,9 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     g_autofree char *score = demur_text_significant(scan->score, 3);
     g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
     g_autofree char *text = g_strdup_printf(
-        _("The selector's score is %s (higher: more to be trusted); risks are shown "
-          "from %s up."),
-        score, threshold);
-    gtk_widget_set_margin_top(add_label(box, text, NULL), 4);
+        _("The selector trusts the model on this scan with %s; %s is enough."), score, threshold);
+    gtk_widget_set_margin_top(add_label(box, _("Why"), "heading"), 4);
+    add_label(box, text, NULL);
     DemurDrawing *gauge = demur_drawing_new(_("Score against the threshold"), 120, 16);
     Gauge *data = g_new(Gauge, 1);
     *data = (Gauge){scan->score, scan->threshold, scan->shown};
@@ -602,10 +611,13 @@ say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
   g_autofree char *n = demur_text_count(meaning.n);
   g_autofree char *outcome = demur_words_outcome(&reference->outcome, demur_words_translate);
   g_autofree char *text = g_strdup_printf(
-      ngettext_("Of %s accepted scan with a risk of %s to %s in cohort %s, %s (%s to %s) %s.",
-                "Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s.",
-                meaning.n),
-      n, low, high, reference->cohort, rate, rate_low, rate_high, outcome);
+      ngettext_(
+          "Of %s accepted scan with a risk of %s to %s in cohort %s, %s %s (95 %% interval of that share: "
+          "%s to %s).",
+          "Of %s accepted scans with a risk of %s to %s in cohort %s, %s %s (95 %% interval of that share: "
+          "%s to %s).",
+          meaning.n),
+      n, low, high, reference->cohort, rate, outcome, rate_low, rate_high);
   demur_shown_label_set(card->meaning, text);
 }
 

@@ -68,7 +68,7 @@ static const struct {
      {N_("slice thickness unreadable: \"{0}\""), N_("slice thickness not recorded")}},
     {"unknown-vendor", {N_("unknown manufacturer \"{0}\""), N_("manufacturer not recorded")}},
     {"body-part", {N_("body part is not chest: {0}"), N_("body part not recorded")}},
-    {"short-extent", {N_("extent {0} mm: the lungs may not be covered (at least {1})")}},
+    {"short-extent", {N_("extent {0} mm: the lungs may not be covered (at least {1} mm)")}},
     {"same-position",
      {N_("duplicate positions: {0} images left out, the lowest InstanceNumber kept")}},
     {"same-file", {N_("duplicate files: {0} counted once")}},

@@ -61,10 +61,11 @@ char *
 demur_words_risk_interval(const char *low, const char *high, gboolean audited,
                           DemurTranslate translate) {
   const char *format =
-      audited ? N_("At this scan's hospital, which was audited, its risk may lie from %s to %s "
-                   "(95 %% interval).")
-              : N_("At this scan's hospital, which was not audited, its risk may lie from %s to %s "
-                   "(95 %% interval).");
+      audited
+          ? N_("How far this risk may be off at this hospital, which was audited: from %s to %s (95 %% "
+               "interval).")
+          : N_("How far this risk may be off at this hospital, which was not audited: from %s to %s "
+               "(95 %% interval).");
   return g_strdup_printf(demur_translate(translate, format), low, high);
 }
 
@@ -440,7 +441,7 @@ made_words(const DemurReason *r, DemurTranslate translate) {
   if (isfinite(r->value))
     return g_strdup_printf(
         demur_translate(translate, N_("%s is %.3g%s, outside what the model was checked on: 98 %% "
-                                      "of the training scans have %.3g to %.3g%s")),
+                                      "of those scans have %.3g to %.3g%s")),
         title, r->value, unit, r->low, r->high, unit);
   if (r->text != NULL)
     return g_strdup_printf(
@@ -646,8 +647,8 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
     return mostly_words(r, translate);
   case DEMUR_REASON_WITHHELD:
     return g_strdup(
-        SAY(N_("the reason can't be told without telling the risk: it is shown when the "
-               "risk is revealed")));
+        SAY(N_("the reason would give the risk away, so it is shown together with the risk, once "
+               "that is revealed")));
   case DEMUR_REASON_NOT_TUNED:
     return g_strdup(SAY(N_(
         "the selector has no threshold yet: choose its coverage (the Cohort page, or `demur tune`)")));
@@ -716,8 +717,8 @@ static char *
 listed_words(const DemurReason *reason, guint i, DemurTranslate translate) {
   return i > 0 && reason->kind == DEMUR_REASON_WITHHELD
              ? g_strdup(
-                   demur_translate(translate, N_("further reasons, if there are any, would tell "
-                                                 "the risk: they are shown when it is "
+                   demur_translate(translate, N_("further reasons, if there are any, would give "
+                                                 "the risk away: they are shown when it is "
                                                  "revealed")))
              : demur_words_reason(reason, translate);
 }

@@ -292,7 +292,7 @@ a_held_back_risk_is_in_no_text(void) {
   g_assert_cmpstr(held[0], ==, "kernel B70f was in 0.2 % of the training scans");
   g_assert_cmpstr(
       held[1], ==,
-      "further reasons, if there are any, would tell the risk: they are shown when it is "
+      "further reasons, if there are any, would give the risk away: they are shown when it is "
       "revealed");
   g_assert_cmpuint(n_numbered, ==, 1);
   g_autofree char *first = demur_scan_first_reason(&scan);

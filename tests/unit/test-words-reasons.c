@@ -69,8 +69,8 @@ each_kind_of_reason_has_words(void) {
        "(B70f)"},
       {"[{\"kind\": \"made\", \"subject\": \"kvp\", \"place\": \"below_p1\", \"value\": 100, \"low\":"
        " 120, \"high\": 140}]",
-       "tube voltage is 100 kV, outside what the model was checked on: 98 % of the training scans "
-       "have 120 to 140 kV"},
+       "tube voltage is 100 kV, outside what the model was checked on: 98 % of those scans have 120 to "
+       "140 kV"},
       {"[{\"kind\": \"made\", \"subject\": \"kernel\", \"text\": \"B70f\"}]",
        "kernel B70f is in fewer than 1 % of the scans the model was checked on"},
       {"[{\"kind\": \"made\", \"subject\": \"kvp\"}]",
@@ -98,7 +98,8 @@ each_kind_of_reason_has_words(void) {
        "among the 200 training scans most like it the risk was too high at 3 of 9 sites (how many "
        "had the outcome is withheld: a small count)"},
       {"[{\"kind\": \"withheld\"}]",
-       "the reason can't be told without telling the risk: it is shown when the risk is revealed"},
+       "the reason would give the risk away, so it is shown together with the risk, once that is "
+       "revealed"},
       {"[{\"kind\": \"not_tuned\"}]",
        "the selector has no threshold yet: choose its coverage (the Cohort page, or `demur tune`)"},
       {"[{\"kind\": \"no_score\", \"subject\": \"sybil\"}]",
@@ -133,9 +134,10 @@ each_kind_of_reason_has_words(void) {
   }
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json("[{\"kind\": \"withheld\"}]");
   g_autofree char *loud = demur_words_reason(reasons->pdata[0], upper);
-  g_assert_cmpstr(loud, ==,
-                  "THE REASON CAN'T BE TOLD WITHOUT TELLING THE RISK: IT IS SHOWN WHEN THE RISK IS "
-                  "REVEALED");
+  g_assert_cmpstr(
+      loud, ==,
+      "THE REASON WOULD GIVE THE RISK AWAY, SO IT IS SHOWN TOGETHER WITH THE RISK, ONCE THAT "
+      "IS REVEALED");
 }
 
 /* Only the scan's own reasons bear a number, in front; what surrounds a verdict stands below them. */
@@ -152,7 +154,7 @@ remarks_bear_no_number(void) {
     const char *json, *first;
     guint n, n_numbered;
   } rows[] = {
-      {"[" RISK SURROUNDS, "the reason can't be told without", 3, 0},
+      {"[" RISK SURROUNDS, "the reason would give the risk away", 3, 0},
       {"[" ASTEION SURROUNDS, "scanner model Asteion is in fewer", 3, 1},
       {"[" ASTEION RISK SURROUNDS, "scanner model Asteion is in fewer", 4, 1},
       {"[{\"kind\": \"rule\", \"tells_risk\": false, \"subject\": \"few-slices\", \"values\":"
