@@ -243,6 +243,65 @@ replace_uids(DcmElement &element, const Secret &secret) {
 
 constexpr unsigned long max_numbers = 8;
 
+// Appends a number as it is written, little endian.
+template <typename Number>
+void
+append(std::string &bytes, Number number) {
+  for (size_t b = 0; b < sizeof number; b++)
+    bytes += static_cast<char>((number >> (8 * b)) & 0xFF);
+}
+
+// The bytes of a binary element's values; "" where one can't be had.
+std::string
+bytes_of(DcmElement &element, DcmEVR vr) {
+  std::string bytes;
+  const unsigned long n = element.getVM();
+  for (unsigned long i = 0; i < n; i++) {
+    Uint16 two = 0;
+    Sint16 signed_two = 0;
+    Uint32 four = 0;
+    Sint32 signed_four = 0;
+    Float32 narrow = 0;
+    Float64 wide = 0;
+    DcmTagKey key;
+    if (vr == EVR_US && element.getUint16(two, i).good())
+      append(bytes, two);
+    else if (vr == EVR_SS && element.getSint16(signed_two, i).good())
+      append(bytes, static_cast<Uint16>(signed_two));
+    else if (vr == EVR_UL && element.getUint32(four, i).good())
+      append(bytes, four);
+    else if (vr == EVR_SL && element.getSint32(signed_four, i).good())
+      append(bytes, static_cast<Uint32>(signed_four));
+    else if (vr == EVR_AT && element.getTagVal(key, i).good()) {
+      append(bytes, key.getGroup());
+      append(bytes, key.getElement());
+    } else if (vr == EVR_FL && element.getFloat32(narrow, i).good()) {
+      std::memcpy(&four, &narrow, sizeof four);
+      append(bytes, four);
+    } else if (vr == EVR_FD && element.getFloat64(wide, i).good()) {
+      guint64 eight = 0;
+      std::memcpy(&eight, &wide, sizeof eight);
+      append(bytes, eight);
+    } else {
+      return "";
+    }
+  }
+  return bytes;
+}
+
+// Whether numbers are letters: a name of four letters in one of 32 bits, or two of 16. A floating-point
+// number of 32 bits is four letters by chance in one of a hundred: two of them are looked at.
+bool
+numbers_spell(const std::string &bytes, DcmEVR vr) {
+  const size_t shortest = vr == EVR_FL || vr == EVR_FD ? 8 : 4;
+  if (bytes.size() < shortest)
+    return false;
+  static const char *const others = " ^=.,'-_@";
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return g_ascii_isalnum(c) || (c != '\0' && std::strchr(others, c) != nullptr);
+  });
+}
+
 bool
 binary_is_plain(DcmElement &element, DcmEVR vr) {
   const unsigned long n = element.getVM();
@@ -256,7 +315,7 @@ binary_is_plain(DcmElement &element, DcmEVR vr) {
                           !demur_deidentify_is_plain(static_cast<double>(narrow)))))
       return false;
   }
-  return true;
+  return !numbers_spell(bytes_of(element, vr), vr);
 }
 
 // Whether anything of an element of a kept tag may stay; what may not of its values is emptied.

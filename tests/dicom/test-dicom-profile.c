@@ -126,15 +126,10 @@ is_needed(guint32 tag) {
          tag == DEMUR_TAG(0x0008, 0x0016) || tag == DEMUR_TAG(0x7FE0, 0x0010);
 }
 
-/* A text of the value representation in everything that may stay; how many. */
+/* A text in everything that may stay; how many. */
 static guint
-plant_everywhere(GArray *object, const char *vr) {
+plant_text(GArray *object, const char *vr, const char *text) {
   static const guint16 groups[] = {0x0008, 0x0010, 0x0012, 0x0018, 0x0020, 0x0028, 0x2050};
-  const char *text = strcmp(vr, "FL") == 0   ? MARK MARK MARK MARK "ZANZ"
-                     : strcmp(vr, "US") == 0 ? MARK MARK MARK
-                     : strcmp(vr, "UL") == 0 ? MARK MARK MARK MARK MARK
-                     : strcmp(vr, "AT") == 0 ? MARK MARK MARK MARK MARK
-                                             : MARK;
   guint n = 0;
   for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
     for (guint32 e = 0; e <= 0xFFFF; e++) {
@@ -145,6 +140,16 @@ plant_everywhere(GArray *object, const char *vr) {
       n++;
     }
   return n;
+}
+
+static guint
+plant_everywhere(GArray *object, const char *vr) {
+  const char *text = strcmp(vr, "FL") == 0   ? MARK MARK MARK MARK "ZANZ"
+                     : strcmp(vr, "US") == 0 ? MARK MARK MARK
+                     : strcmp(vr, "UL") == 0 ? MARK MARK MARK MARK MARK
+                     : strcmp(vr, "AT") == 0 ? MARK MARK MARK MARK MARK
+                                             : MARK;
+  return plant_text(object, vr, text);
 }
 
 static const char *const planted_vrs[] = {"LO", "SH", "ST", "LT", "UT", "UC", "CS", "DS",
@@ -167,6 +172,30 @@ test_a_text_in_everything_that_may_stay(void) {
     g_test_message("%s: %u attributes", planted_vrs[v], n);
     g_autoptr(GByteArray) bytes = copies_of(folder, 1);
     assert_gone(bytes, MARK);
+    fixture_remove(folder);
+  }
+}
+
+/* A short name as numbers, which each would be a number that may stay. */
+static void
+test_names_spelled_by_numbers(void) {
+  static const struct {
+    const char *vr, *name;
+  } rows[] = {{"US", "ZANZIBAR"}, {"US", "JANE"},     {"SS", "ZANZIBAR"}, {"UL", "JANE"},
+              {"UL", "ZANZIBAR"}, {"SL", "ZANZIBAR"}, {"AT", "ZANZIBAR"}, {"AT", "JANE"},
+              {"FL", "JANEANNE"}, {"FD", "QUENT^5@"}, {"US", "O'HARA-W"}, {"UL", "12345678"}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *folder = fixture_folder();
+    g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
+    g_assert_cmpuint(plant_text(object, rows[r].vr, rows[r].name), >, 400);
+    object_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", "1.2.9.1");
+    object_text(object, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
+    object_text(object, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.3.4");
+    object_text(object, DEMUR_TAG(0x0028, 0x0301), "CS", "NO");
+    object_save(object, folder, "1.dcm");
+    g_test_message("%s %s", rows[r].vr, rows[r].name);
+    g_autoptr(GByteArray) bytes = copies_of(folder, 1);
+    assert_gone(bytes, rows[r].name);
     fixture_remove(folder);
   }
 }
@@ -506,6 +535,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dicom/profile/table", test_the_table_of_the_standard);
   g_test_add_func("/dicom/profile/texts", test_a_text_in_everything_that_may_stay);
+  g_test_add_func("/dicom/profile/names-spelled-by-numbers", test_names_spelled_by_numbers);
   g_test_add_func("/dicom/profile/empty", test_what_a_ct_image_needs_is_left_empty);
   g_test_add_func("/dicom/profile/native", test_around_native_pixels);
   g_test_add_func("/dicom/profile/compressed", test_around_compressed_pixels);
