@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/tiny-numbers.h"
+
 DemurMlpShape
 demur_mlp_shape(size_t n_inputs, size_t n_hidden) {
   const size_t n_parameters =
@@ -58,9 +60,9 @@ linear_relu(const DemurReal *in, size_t n, size_t n_in, const DemurReal *weights
     out[i] = out[i] > 0 ? out[i] : 0;
 }
 
-void
-demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                  size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
+static void
+forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs, size_t n,
+        DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
 #ifndef DEMUR_REAL_DOUBLE
   if (demur_mlp_kernel_serves(shape)) {
     demur_mlp_kernel()->forward(shape, parameters, inputs, n, hidden1, hidden2, z);
@@ -86,6 +88,14 @@ demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurR
       sum += row[j] * w3[j];
     z[i] = sum + b3;
   }
+}
+
+void
+demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
+                  size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
+  const guint64 before = demur_tiny_numbers_begin();
+  forward(shape, parameters, inputs, n, hidden1, hidden2, z);
+  demur_tiny_numbers_end(before);
 }
 
 /* W gradient += d_out^T in, b gradient += column sums of d_out. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "support/kernel-pass.h"
 #include "support/support.h"
 
@@ -106,11 +107,50 @@ test_choice(void) {
   g_assert_cmpstr(demur_mlp_kernel()->name, ==, "portable");
 }
 
+/* Of weights that are all tiny nothing comes, by every kernel and by the BLAS, where each product would take a hundred times
+ * as long; beside usual ones they change no bit; and the caller computes with them as before. */
+static void
+test_tiny_numbers(void) {
+  size_t n_kernels;
+  const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
+  const size_t n = 7, hidden[] = {H, 32};
+  for (size_t k = 0; k < n_kernels; k++)
+    for (size_t s = 0; demur_mlp_kernel_is_supported(kernels[k]) && s < G_N_ELEMENTS(hidden); s++) {
+      g_assert_true(demur_mlp_kernel_choose(kernels[k]->name, NULL));
+      const DemurMlpShape shape = demur_mlp_shape(5, hidden[s]);
+      const DemurMlpOffsets o = demur_mlp_offsets(shape);
+      DEMUR_AUTO_ALIGNED float *p = demur_new_array(float, shape.n_parameters);
+      DEMUR_AUTO_ALIGNED float *x = demur_new_matrix(float, n, 5);
+      DEMUR_AUTO_ALIGNED float *h = demur_new_matrix(float, 2 * n, hidden[s]);
+      for (size_t i = 0; i < n * 5; i++)
+        x[i] = (float)(i % 3) + 0.5f;
+      for (size_t i = 0; i < o.w3; i++)
+        p[i] = 0.01f * (float)(i % 7);
+      for (size_t i = o.w3; i < o.b3; i++)
+        p[i] = 1e-40f;
+      float z[7], beside[7], without[7];
+      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], z);
+      for (size_t i = 0; i < n; i++)
+        g_assert_true(z[i] == 0.0f);
+      p[o.b3] = 0.3f;
+      p[o.w1] = 1e-40f;
+      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], beside);
+      p[o.w1] = 0.0f;
+      for (size_t i = o.w3; i < o.b3; i++)
+        p[i] = 0.0f;
+      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], without);
+      g_assert_true(memcmp(beside, without, sizeof beside) == 0);
+      volatile float tiny = 1e-40f;
+      g_assert_true(tiny * 1.0f > 0.0f);
+    }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/kernel/definition", test_definition);
   g_test_add_func("/kernel/same-bytes", test_same_bytes);
+  g_test_add_func("/kernel/tiny-numbers", test_tiny_numbers);
   g_test_add_func("/kernel/choice", test_choice);
   return g_test_run();
 }
