@@ -306,6 +306,10 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
 static const char unpacks_wrongly[] =
     N_("damaged ZIP archive: an entry doesn't unpack to what it says");
 
+static const char closed_archive[] = N_(
+    "a ZIP archive in an archive, which is opened only where its name ends in .zip, it is whole, "
+    "and it lies no deeper than one");
+
 static void
 digest_pixels(Job *job, DemurSource *source) {
   const DemurHeader *header = job->header;
@@ -376,6 +380,24 @@ unpacks_to_its_end(DemurSource *source, const DemurZipEntry *entry) {
   return size == 0 || size != entry->size || demur_source_peek(source, size - 1, 1) != NULL;
 }
 
+/* An archive that was not replaced by its entries. */
+static gboolean
+is_closed_archive(const Job *job, DemurSource *source) {
+  enum { N_MAGIC = 4 };
+  const guint8 *magic = job->zip != NULL ? demur_source_peek(source, 0, N_MAGIC) : NULL;
+  return magic != NULL && demur_zip_recognise(magic, N_MAGIC);
+}
+
+/* Why there is no header; error: what its reader said. */
+static GError *
+fault_of(const Job *job, DemurSource *source, GError **error) {
+  if (source != NULL && demur_source_is_damaged(source))
+    return demur_error_new(DEMUR_ERROR_INPUT, "%s", unpacks_wrongly);
+  if (source != NULL && is_closed_archive(job, source))
+    return demur_error_new(DEMUR_ERROR_UNSUPPORTED, "%s", closed_archive);
+  return g_steal_pointer(error);
+}
+
 static void
 read_job(Job *job) {
   g_autoptr(GError) error = NULL;
@@ -394,9 +416,7 @@ read_job(Job *job) {
   if (source != NULL)
     job->header = demur_header_read(&source, &error);
   if (job->header == NULL) {
-    job->fault = source != NULL && demur_source_is_damaged(source)
-                     ? demur_error_new(DEMUR_ERROR_INPUT, "%s", unpacks_wrongly)
-                     : g_steal_pointer(&error);
+    job->fault = fault_of(job, source, &error);
     job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
     return;
   }

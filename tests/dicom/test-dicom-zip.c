@@ -336,6 +336,34 @@ test_an_archive_in_an_archive(void) {
   fixture_remove(folder);
 }
 
+/* What is an archive and is not opened says that, and not that it is no image. */
+static void
+test_an_archive_that_is_not_opened_is_told(void) {
+  static const struct {
+    const char *name;
+    gboolean cut;
+  } rows[] = {{"study", FALSE}, {"study.zip", TRUE}, {"disc/STUDY.ZIPX", FALSE}};
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *folder = fixture_folder();
+    Archive inner = archive_new(), outer = archive_new();
+    gsize length;
+    g_autofree char *bytes = image_bytes(0, &length), *packed = NULL;
+    archive_add(&inner, "0.dcm", bytes, length, TRUE, 0, 0, 0);
+    archive_save(&inner, folder, "inner");
+    g_autofree char *path = g_build_filename(folder, "inner", NULL);
+    g_assert_true(g_file_get_contents(path, &packed, &length, NULL));
+    g_unlink(path);
+    archive_add(&outer, rows[r].name, packed, rows[r].cut ? length / 2 : length, TRUE, 0, 0, 0);
+    archive_save(&outer, folder, "outer.zip");
+    g_autoptr(DemurImport) import = fixture_import_folder(folder);
+    g_assert_cmpuint(import->series->len, ==, 0);
+    g_assert_cmpuint(import->skipped->len, ==, 1);
+    const DemurSkipped *skipped = import->skipped->pdata[0];
+    g_assert_true(g_str_has_prefix(skipped->reason, "a ZIP archive in an archive"));
+    fixture_remove(folder);
+  }
+}
+
 static void
 test_entries_of_one_name_can_all_be_opened(void) {
   g_autofree char *folder = fixture_folder();
@@ -481,6 +509,7 @@ main(int argc, char **argv) {
   ADD(what_unpacks_to_too_much_is_refused);
   ADD(more_small_entries_than_an_archive_of_its_size_has_are_refused);
   ADD(small_entries_of_archives_within_are_counted);
+  ADD(an_archive_that_is_not_opened_is_told);
   ADD(links_out_of_the_folder_are_told);
   return g_test_run();
 }
