@@ -16,6 +16,7 @@
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/question-window.h"
+#include "ui/selector-choice.h"
 #include "ui/shown.h"
 #include "ui/who-table.h"
 #include "ui/words.h"
@@ -76,7 +77,7 @@ struct _DemurCohortPage {
   GtkStack *stack;
   GtkLabel *placeholder;
   GtkProgressBar *progress;
-  GtkDropDown *selector, *cohort, *split, *measures;
+  GtkDropDown *selector, *horizon, *cohort, *split, *measures;
   GtkLabel *coverage, *line, *promise, *verdict, *verdict_line;
   GtkScale *scale;
   GtkWidget *use, *cancel, *renewing;
@@ -457,10 +458,16 @@ chosen(GtkDropDown *menu) {
   return item != NULL ? gtk_string_object_get_string(item) : NULL;
 }
 
+static const char *
+chosen_selector(DemurCohortPage *page) {
+  const DemurScanTable *table = demur_session_table(page->session);
+  return table != NULL ? demur_selector_choice_get(page->selector, page->horizon, table) : NULL;
+}
+
 /* What the page is asked for (owned); NULL: there is nothing to evaluate. */
 static char *
 choice_of(DemurCohortPage *page) {
-  const char *selector = chosen(page->selector), *cohort = chosen(page->cohort),
+  const char *selector = chosen_selector(page), *cohort = chosen(page->cohort),
              *split = chosen(page->split);
   return selector != NULL && cohort != NULL && split != NULL
              ? g_strjoin("\n", demur_session_path(page->session), selector, cohort, split, NULL)
@@ -490,7 +497,7 @@ compute(DemurCohortPage *page) {
   gtk_widget_set_visible(page->renewing, keep);
   if (!keep)
     clear_study(page);
-  const char *selector = chosen(page->selector), *cohort = chosen(page->cohort),
+  const char *selector = chosen_selector(page), *cohort = chosen(page->cohort),
              *split = chosen(page->split);
   if (page->choice == NULL) {
     placeholder(page,
@@ -562,6 +569,17 @@ fill_splits(DemurCohortPage *page) {
 }
 
 static void
+on_selector_choice(DemurCohortPage *page) {
+  if (page->updating)
+    return;
+  page->updating = TRUE;
+  demur_selector_choice_fill_horizons(page->selector, page->horizon,
+                                      demur_session_table(page->session));
+  page->updating = FALSE;
+  on_choice(page);
+}
+
+static void
 on_cohort_choice(DemurCohortPage *page) {
   if (page->updating)
     return;
@@ -574,17 +592,19 @@ on_cohort_choice(DemurCohortPage *page) {
 static void
 on_loaded(DemurCohortPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
-  g_autofree char *selector = g_strdup(chosen(page->selector));
   g_autofree char *cohort = g_strdup(chosen(page->cohort));
   g_autofree char *split = g_strdup(chosen(page->split));
   /* What the reader chose stays chosen, as long as it is there. */
   const gboolean here = page->choice != NULL && g_str_has_prefix(page->choice, table->path) &&
                         page->choice[strlen(table->path)] == '\n';
+  /* The table of before is gone: its own text says which selector it was. */
+  g_auto(GStrv) parts = g_strsplit(page->choice != NULL ? page->choice : "", "\n", -1);
+  const char *selector = here && g_strv_length(parts) == 4 ? parts[1] : NULL;
   page->updating = TRUE;
-  fill(page->selector, table->selectors);
+  demur_selector_choice_fill(page->selector, page->horizon, table);
   fill(page->cohort, table->cohorts);
   if (here)
-    select_text(page->selector, selector);
+    demur_selector_choice_set(page->selector, page->horizon, table, selector);
   select_text(page->cohort, here ? cohort : table->in_use.cohort);
   fill_splits(page);
   if (here)
@@ -597,7 +617,11 @@ on_loaded(DemurCohortPage *page) {
 
 void
 demur_cohort_page_show_selector(DemurCohortPage *page, const char *selector) {
-  select_text(page->selector, selector);
+  page->updating = TRUE;
+  demur_selector_choice_set(page->selector, page->horizon, demur_session_table(page->session),
+                            selector);
+  page->updating = FALSE;
+  on_choice(page);
 }
 
 void
@@ -911,6 +935,7 @@ demur_cohort_page_class_init(DemurCohortPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, placeholder);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, progress);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, selector);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, horizon);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, cohort);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, split);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, coverage);
@@ -926,6 +951,7 @@ demur_cohort_page_class_init(DemurCohortPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who);
   gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who_note);
   gtk_widget_class_bind_template_callback(widget_class, on_choice);
+  gtk_widget_class_bind_template_callback(widget_class, on_selector_choice);
   gtk_widget_class_bind_template_callback(widget_class, on_cohort_choice);
   gtk_widget_class_bind_template_callback(widget_class, on_scale);
   gtk_widget_class_bind_template_callback(widget_class, on_cancel);

@@ -7,6 +7,7 @@
 #include "store/scores.h"
 #include "store/selectors.h"
 #include "tasks/history.h"
+#include "tasks/horizons.h"
 #include "tasks/scan-fill.h"
 #include "tasks/selectors.h"
 #include "tasks/task.h"
@@ -62,9 +63,19 @@ add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
   table->cohorts = g_strv_builder_end(names);
   g_ptr_array_sort(selectors, compare_created);
   g_autoptr(GStrvBuilder) selector_names = g_strv_builder_new();
-  for (guint i = 0; i < selectors->len; i++)
-    g_strv_builder_add(selector_names, ((DemurSelectorRecord *)selectors->pdata[i])->name);
+  g_autoptr(GStrvBuilder) families = g_strv_builder_new();
+  table->selector_years = g_new0(double, MAX(selectors->len, 1));
+  for (guint i = 0; i < selectors->len; i++) {
+    const DemurSelectorRecord *record = selectors->pdata[i];
+    g_autofree char *family = record->family != NULL
+                                  ? demur_horizon_family_name(record->name, record->horizon_years)
+                                  : NULL;
+    g_strv_builder_add(selector_names, record->name);
+    g_strv_builder_add(families, family != NULL ? family : "");
+    table->selector_years[i] = record->horizon_years;
+  }
   table->selectors = g_strv_builder_end(selector_names);
+  table->families = g_strv_builder_end(families);
   table->models = demur_scores_models(workspace, error);
   if (table->models == NULL)
     return FALSE;

@@ -79,6 +79,8 @@ demur_scan_table_unref(DemurScanTable *table) {
   g_free(table->in_use.cohort);
   g_strfreev(table->cohorts);
   g_strfreev(table->selectors);
+  g_strfreev(table->families);
+  g_free(table->selector_years);
   g_strfreev(table->models);
   g_free(table->in_use.selector);
   g_free(table->in_use.digest);

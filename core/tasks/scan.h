@@ -103,6 +103,8 @@ typedef struct {
   char **cohorts;           /* names of every cohort */
   char ***splits;           /* [cohorts] names of its splits */
   char **selectors;         /* names of every selector, the newest first */
+  char **families;          /* [selectors] the family that it is a horizon of; "": none */
+  double *selector_years;   /* [selectors] of its risk; 0: not recorded */
   char **models;            /* that have DICOM scores */
   DemurInUse in_use;
   /* private */
