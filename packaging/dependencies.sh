@@ -3,9 +3,9 @@
 set -eu
 exec sh "$(dirname "$0")/install-missing.sh" \
   build-essential cmake ninja-build pkg-config python3-minimal binutils \
-  libglib2.0-dev libjson-glib-dev libsqlite3-dev libcairo2-dev libpango1.0-dev \
+  libglib2.0-dev libjson-glib-dev libsqlite3-dev libpq-dev libcairo2-dev libpango1.0-dev \
   libgtk-4-dev gettext desktop-file-utils appstream \
   xvfb xauth at-spi2-core python3-pyatspi gir1.2-gtk-4.0 xdotool openbox dbus-x11 \
   libqpdf-dev libopenblas-dev libdcmtk-dev libopenjp2-7-dev zlib1g-dev \
   libcurl4-openssl-dev libssl-dev openssl \
-  clang-format-14 dcmtk dicom3tools qpdf poppler-utils sqlite3 libxml2-utils fonts-dejavu-core fonts-inter fonts-droid-fallback
+  clang-format-14 dcmtk dicom3tools qpdf poppler-utils sqlite3 postgresql libxml2-utils fonts-dejavu-core fonts-inter fonts-droid-fallback

@@ -148,7 +148,7 @@ static gpointer
 load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const LoadInput *input = data;
   const char *path = input->path;
-  if (input->again && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+  if (input->again && !demur_task_workspace_may_be_there(path)) {
     demur_error_set(
         error, DEMUR_ERROR_NOT_FOUND,
         _("%s is gone: it was moved or deleted, or its drive is not there. What stands here "

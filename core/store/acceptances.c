@@ -47,7 +47,7 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
   DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO acceptance_plan (selector_id, selector_digest, cohort, site, document, digest,"
-      " user, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      " \"user\", created) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;
@@ -156,11 +156,11 @@ demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptan
 gboolean
 demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *record,
                        GError **error) {
-  DemurStatement *statement =
-      demur_store_statement(workspace,
-                            "INSERT INTO acceptance (plan_id, answer, document, labels_digest,"
-                            " n_labels, user, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                            error);
+  DemurStatement *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO acceptance (plan_id, answer, document, labels_digest,"
+      " n_labels, \"user\", created) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+      error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, record->plan);
@@ -203,7 +203,7 @@ GPtrArray *
 demur_acceptances_list(DemurWorkspace *workspace, gint64 plan, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT id, answer, document, labels_digest, n_labels, user, created, plan_id FROM acceptance"
+      "SELECT id, answer, document, labels_digest, n_labels, \"user\", created, plan_id FROM acceptance"
       " WHERE plan_id = ? ORDER BY id DESC",
       error);
   if (statement == NULL)

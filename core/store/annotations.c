@@ -106,8 +106,8 @@ insert(DemurWorkspace *workspace, DemurAnnotation *a, GError **error) {
       workspace,
       "INSERT INTO annotation (scan_id, images_digest, kind, plane, slice, number, n_slices, slab_mm,"
       " slab, x1, y1, x2, y2, x3, y3, value, sd, area_mm2, n_pixels, unit, window_width,"
-      " window_level, user, created)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " window_level, \"user\", created)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;
@@ -151,14 +151,13 @@ check_on(DemurWorkspace *workspace, gint64 id, GError **error) {
   g_autofree char *number = g_strdup_printf("%" PRId64, id);
   const gint64 n = demur_store_count(workspace,
                                      "SELECT count(*) FROM annotation WHERE kind <> 'removal'"
-                                     " AND id = CAST(? AS INTEGER)",
+                                     " AND id = CAST(? AS BIGINT)",
                                      number, NULL, error);
   const gint64 n_off =
-      n < 0
-          ? -1
-          : demur_store_count(workspace,
-                              "SELECT count(*) FROM annotation WHERE removes = CAST(? AS INTEGER)",
-                              number, NULL, error);
+      n < 0 ? -1
+            : demur_store_count(workspace,
+                                "SELECT count(*) FROM annotation WHERE removes = CAST(? AS BIGINT)",
+                                number, NULL, error);
   if (n_off < 0)
     return FALSE;
   if (n == 0)
@@ -175,11 +174,12 @@ demur_annotations_take_off(DemurWorkspace *workspace, gint64 id, const char *use
     return FALSE;
   DemurStatement *statement =
       check_on(workspace, id, error)
-          ? demur_store_statement(workspace,
-                                  "INSERT INTO annotation (scan_id, images_digest, kind, removes,"
-                                  " user, created) SELECT scan_id, images_digest, 'removal', id,"
-                                  " ?2, ?3 FROM annotation WHERE id = ?1",
-                                  error)
+          ? demur_store_statement(
+                workspace,
+                "INSERT INTO annotation (scan_id, images_digest, kind, removes,"
+                " \"user\", created) SELECT scan_id, images_digest, 'removal', id,"
+                " ?2, ?3 FROM annotation WHERE id = ?1 RETURNING id",
+                error)
           : NULL;
   gboolean ok = statement != NULL;
   if (ok) {
@@ -235,7 +235,7 @@ demur_annotations_list(DemurWorkspace *workspace, const char *scan_id, const cha
       "WITH known AS (SELECT a.* FROM annotation a JOIN event e ON e.key = 'annotation:' || a.id"
       "  WHERE a.scan_id = ?1 AND a.images_digest = ?2 AND (?3 = 0 OR e.sequence <= ?3))"
       " SELECT id, scan_id, images_digest, kind, plane, slice, number, n_slices, slab_mm, slab, x1,"
-      " y1, x2, y2, x3, y3, value, sd, area_mm2, n_pixels, unit, window_width, window_level, user,"
+      " y1, x2, y2, x3, y3, value, sd, area_mm2, n_pixels, unit, window_width, window_level, \"user\","
       " created FROM known WHERE kind <> 'removal'"
       " AND id NOT IN (SELECT removes FROM known WHERE removes IS NOT NULL) ORDER BY id",
       error);

@@ -40,8 +40,10 @@ demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GE
     return FALSE;
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "INSERT OR REPLACE INTO site_audit_plan (selector_id, site, cohort, n_scans, seed, created)"
-      " VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT INTO site_audit_plan (selector_id, site, cohort, n_scans, seed, created)"
+      " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (selector_id, site) DO UPDATE SET id = excluded.id,"
+      " cohort = excluded.cohort, n_scans = excluded.n_scans, seed = excluded.seed,"
+      " created = excluded.created",
       error);
   if (statement == NULL)
     return demur_store_end(workspace, FALSE, error);
@@ -111,9 +113,15 @@ static gboolean
 insert(DemurWorkspace *workspace, gint64 id, const DemurAuditRecord *record, GError **error) {
   DemurStatement *statement =
       demur_store_statement(workspace,
-                            "INSERT OR REPLACE INTO site_audit (selector_id, site, cohort,"
+                            "INSERT INTO site_audit (selector_id, site, cohort,"
                             " intercept, low, high, tau2, n_labels, created, event, digest,"
-                            " labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            " labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                            " ON CONFLICT (selector_id, site) DO UPDATE SET id = excluded.id,"
+                            " cohort = excluded.cohort, intercept = excluded.intercept,"
+                            " low = excluded.low, high = excluded.high, tau2 = excluded.tau2,"
+                            " n_labels = excluded.n_labels, created = excluded.created,"
+                            " event = excluded.event, digest = excluded.digest,"
+                            " labels = excluded.labels",
                             error);
   if (statement == NULL)
     return FALSE;

@@ -213,10 +213,9 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
   b->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, series_free);
   b->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   const gboolean ok =
-      each_row(
-          workspace,
-          "SELECT name, digest, horizon_years, model, family || char(10) || model FROM selector",
-          NULL, take_selector, b, error) &&
+      each_row(workspace,
+               "SELECT name, digest, horizon_years, model, family || '\n' || model FROM selector",
+               NULL, take_selector, b, error) &&
       each_row(workspace,
                "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence)"
                " FROM threshold t"

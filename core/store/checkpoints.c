@@ -8,8 +8,10 @@ demur_checkpoints_save(DemurWorkspace *workspace, const char *name, GBytes *byte
                        const char *created, GError **error) {
   DemurStatement *statement =
       demur_store_statement(workspace,
-                            "INSERT OR REPLACE INTO checkpoint (name, data, n_updates, created)"
-                            " VALUES (?, ?, ?, ?)",
+                            "INSERT INTO checkpoint (name, data, n_updates, created)"
+                            " VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+                            " data = excluded.data, n_updates = excluded.n_updates,"
+                            " created = excluded.created",
                             error);
   if (statement == NULL)
     return FALSE;

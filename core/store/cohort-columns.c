@@ -132,7 +132,7 @@ demur_store_write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, c
       workspace,
       "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
       " n_classes, embedding_width, created, outcome, horizon_years)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;

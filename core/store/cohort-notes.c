@@ -67,8 +67,8 @@ gboolean
 demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *recorded,
                          GPtrArray **exclusions, GError **error) {
   const gint64 known = demur_store_count(
-      workspace, "SELECT count(*) FROM cohort WHERE exclusions_recorded AND name = ?", name, NULL,
-      error);
+      workspace, "SELECT count(*) FROM cohort WHERE exclusions_recorded = 1 AND name = ?", name,
+      NULL, error);
   if (known < 0)
     return FALSE;
   const gint64 there = known > 0 ? 1 : demur_store_cohort_exists(workspace, name, error);

@@ -20,6 +20,7 @@ struct DemurWorkspace {
   gpointer look_data;
   gboolean locked_out;    /* the last failure was another program's lock */
   guint depth;            /* of nested transactions */
+  gint64 inserted_id;     /* of the last INSERT .. RETURNING */
   gboolean has_begun;     /* this handle has looked whose the last event is */
   GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */
   GHashTable *statements; /* SQL text -> DemurStatement, prepared once */
@@ -40,7 +41,7 @@ void demur_store_bind_double(DemurStatement *statement, int at, double value);
 void demur_store_bind_int(DemurStatement *statement, int at, gint64 value);
 void demur_store_bind_blob(DemurStatement *statement, int at, gconstpointer bytes, size_t n_bytes);
 
-/* Runs a statement that gives no row, and resets it. */
+/* Runs a statement that gives no row, or RETURNING a number (demur_store_inserted_id), and resets it. */
 gboolean demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -67,8 +68,8 @@ int demur_store_n_parameters(const DemurStatement *statement);
 int demur_store_n_columns(const DemurStatement *statement);
 const char *demur_store_column_name(DemurStatement *statement, int at);
 
-/* Of the statement that was run last: the number of the row that it inserted, rows that it changed. */
-gint64 demur_store_inserted_id(DemurWorkspace *workspace);
+/* The number that the last INSERT .. RETURNING gave; rows that the statement that was run last changed. */
+gint64 demur_store_inserted_id(const DemurWorkspace *workspace);
 gint64 demur_store_n_changed(DemurWorkspace *workspace);
 
 /* The bytes [n_bytes] of a cohort's chunk by its row, without a copy in between. */

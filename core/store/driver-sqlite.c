@@ -382,11 +382,6 @@ column_bytes(DemurStatement *statement, int at, gsize *n_bytes) {
 }
 
 static gint64
-inserted_id(DemurConnection *connection) {
-  return sqlite3_last_insert_rowid(database_of(connection));
-}
-
-static gint64
 n_changed(DemurConnection *connection) {
   return sqlite3_changes(database_of(connection));
 }
@@ -444,7 +439,6 @@ const DemurDriver demur_driver_sqlite = {
     .column_double = column_double,
     .column_text = column_text,
     .column_bytes = column_bytes,
-    .inserted_id = inserted_id,
     .n_changed = n_changed,
     .read_chunk = read_chunk,
     .replace = replace,

@@ -1,6 +1,7 @@
 #include "store/driver.h"
 
 #include "base/error.h"
+#include "store/workspace.h"
 
 /* What to do, by what went wrong. */
 static const char *const advice[DEMUR_N_FAULTS] = {
@@ -11,7 +12,20 @@ static const char *const advice[DEMUR_N_FAULTS] = {
     [DEMUR_FAULT_RIGHTS] = "it can't be written; check the rights of the file and its folder",
     [DEMUR_FAULT_DAMAGED] = "the file is damaged; bring back a copy, and run `demur verify`",
     [DEMUR_FAULT_DISK] = "the disk can't be read or written; check it and the room left on it",
+    [DEMUR_FAULT_AWAY] = "the server is away; what was being written is there as a whole or not at "
+                         "all: look, and try again when it is back",
+    [DEMUR_FAULT_REFUSED] = "the server does not let this user do it; ask who administers it",
 };
+
+gboolean
+demur_workspace_is_server(const char *path) {
+  return g_str_has_prefix(path, "postgresql://") || g_str_has_prefix(path, "postgres://");
+}
+
+const DemurDriver *
+demur_driver_of(const char *path) {
+  return demur_workspace_is_server(path) ? &demur_driver_postgres : &demur_driver_sqlite;
+}
 
 gboolean
 demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,

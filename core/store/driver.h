@@ -7,7 +7,7 @@
  * 0-based. Statements are written in what every engine understands: ? and ?1 for parameters,
  * "user" in quotes, ON CONFLICT, whole numbers for flags, IS NOT DISTINCT FROM where NULL equals NULL,
  * NULLS FIRST where it decides an order, RETURNING behind an INSERT whose number is asked for
- * (inserted_id); what they can't share stands in DemurDialect. */
+ * (demur_store_inserted_id); what they can't share stands in DemurDialect. */
 #pragma once
 
 #include <glib.h>
@@ -31,6 +31,8 @@ typedef enum {
   DEMUR_FAULT_RIGHTS,  /* it may not be read or written */
   DEMUR_FAULT_DAMAGED, /* what is there is no database any more */
   DEMUR_FAULT_DISK,    /* it can't be read or written */
+  DEMUR_FAULT_AWAY,    /* the server is not there, or went away */
+  DEMUR_FAULT_REFUSED, /* the server doesn't let this user do it */
   DEMUR_N_FAULTS
 } DemurFault;
 
@@ -117,8 +119,7 @@ struct DemurDriver {
   /* Bytes of a text or a blob, digits of a whole number; likewise. */
   gconstpointer (*column_bytes)(DemurStatement *statement, int at, gsize *n_bytes);
 
-  gint64 (*inserted_id)(DemurConnection *connection); /* of the last INSERT .. RETURNING */
-  gint64 (*n_changed)(DemurConnection *connection);   /* rows of the last statement that writes */
+  gint64 (*n_changed)(DemurConnection *connection); /* rows of the last statement that writes */
 
   /* The bytes [n_bytes] of a cohort's chunk, by its row, straight to where they belong. */
   gboolean (*read_chunk)(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes);
@@ -128,7 +129,10 @@ struct DemurDriver {
   const char *dialect[DEMUR_N_DIALECTS];
 };
 
-extern const DemurDriver demur_driver_sqlite;
+extern const DemurDriver demur_driver_sqlite, demur_driver_postgres;
+
+/* The driver of what a workspace's path names: a server's address (demur_workspace_is_server) or a file. */
+const DemurDriver *demur_driver_of(const char *path);
 
 /* The connection's last failure in words, with what to do: "workspace PATH: DOING: .."; always FALSE
  * with DEMUR_ERROR_STORE. */

@@ -90,7 +90,7 @@ static gboolean
 insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "INSERT INTO event (sequence, kind, key, digest, details, user, station, program, created,"
+      "INSERT INTO event (sequence, kind, key, digest, details, \"user\", station, program, created,"
       " previous, chain, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
@@ -143,7 +143,7 @@ demur_events_begin(DemurWorkspace *workspace, GError **error) {
     return TRUE;
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT coalesce(user, ''), coalesce(station, '') FROM event ORDER BY sequence DESC LIMIT 1",
+      "SELECT coalesce(\"user\", ''), coalesce(station, '') FROM event ORDER BY sequence DESC LIMIT 1",
       error);
   gboolean row;
   if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
@@ -177,7 +177,7 @@ GPtrArray *
 demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT sequence, kind, key, digest, details, user, station, program, created, previous,"
+      "SELECT sequence, kind, key, digest, details, \"user\", station, program, created, previous,"
       " chain, seal FROM event WHERE sequence > ?1 AND (?2 IS NULL OR key = ?2) ORDER BY sequence",
       error);
   if (statement == NULL)

@@ -54,7 +54,7 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
   DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO series_overrule (scan_id, reason, rules_eligible, rules_accepted, rules_reason,"
-      " replaced, created, user) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      " replaced, created, \"user\") VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;
@@ -100,7 +100,7 @@ demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **er
   DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT id, scan_id, reason, rules_eligible, rules_accepted, rules_reason, replaced, created,"
-      " user"
+      " \"user\""
       " FROM series_overrule WHERE ?1 IS NULL OR scan_id = ?1 ORDER BY id DESC",
       error);
   if (statement == NULL)

@@ -86,7 +86,7 @@ find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **erro
   DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT v.digest FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id"
-      " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS ?"
+      " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS NOT DISTINCT FROM ?"
       " AND b.id NOT IN (SELECT batch_id FROM verdict_undo)",
       error);
   if (statement == NULL)
@@ -114,8 +114,8 @@ insert_review(DemurWorkspace *workspace, DemurReviewRecord *record, GError **err
   DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT INTO review (scan_id, cohort, verdict_id, kind, comment,"
-                            " revealed, shown, user, created, verdict_digest, digest)"
-                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            " revealed, shown, \"user\", created, verdict_digest, digest)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -165,7 +165,7 @@ demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError 
 }
 
 #define SELECT_REVIEW                                                                              \
-  "SELECT id, scan_id, cohort, verdict_id, kind, comment, revealed, shown, user, created,"         \
+  "SELECT id, scan_id, cohort, verdict_id, kind, comment, revealed, shown, \"user\", created,"     \
   " verdict_digest, digest"                                                                        \
   " FROM review "
 
@@ -199,7 +199,8 @@ GPtrArray *
 demur_reviews_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
                       GError **error) {
   DemurStatement *statement = demur_store_statement(
-      workspace, SELECT_REVIEW "WHERE cohort IS ? AND scan_id = ? ORDER BY id DESC", error);
+      workspace,
+      SELECT_REVIEW "WHERE cohort IS NOT DISTINCT FROM ? AND scan_id = ? ORDER BY id DESC", error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, cohort);
@@ -237,8 +238,8 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
   DemurStatement *statement =
       demur_store_statement(workspace,
                             "INSERT INTO decision (selector, selector_digest, cohort, split,"
-                            " coverage, threshold, reason, user, created)"
-                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            " coverage, threshold, reason, \"user\", created)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -284,7 +285,7 @@ GPtrArray *
 demur_decisions_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT id, selector, selector_digest, cohort, split, coverage, threshold, reason, user,"
+      "SELECT id, selector, selector_digest, cohort, split, coverage, threshold, reason, \"user\","
       " created FROM decision WHERE ?1 IS NULL OR selector = ?1 ORDER BY id DESC",
       error);
   if (statement == NULL)

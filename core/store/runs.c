@@ -32,7 +32,7 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
   DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO score_run (scan_id, model, command, exit_status, outcome, message, stderr_end,"
-      " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;

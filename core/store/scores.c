@@ -115,8 +115,21 @@ static gboolean
 insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error) {
   DemurStatement *statement =
       demur_store_statement(workspace,
-                            "INSERT OR REPLACE INTO score (" COLUMNS
-                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            "INSERT INTO score (" COLUMNS
+                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                            " ON CONFLICT (scan_id, model) DO UPDATE SET id = excluded.id,"
+                            " patient_id = excluded.patient_id, risk = excluded.risk,"
+                            " risk_year_1 = excluded.risk_year_1,"
+                            " risk_year_2 = excluded.risk_year_2,"
+                            " risk_year_3 = excluded.risk_year_3,"
+                            " risk_year_4 = excluded.risk_year_4,"
+                            " risk_year_5 = excluded.risk_year_5,"
+                            " risk_year_6 = excluded.risk_year_6,"
+                            " embedding = excluded.embedding, source = excluded.source,"
+                            " created = excluded.created,"
+                            " images_digest = excluded.images_digest, event = excluded.event,"
+                            " digest = excluded.digest, horizon_years = excluded.horizon_years,"
+                            " model_version = excluded.model_version",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -278,7 +291,7 @@ gboolean
 demur_scores_versions(DemurWorkspace *workspace, GHashTable *versions, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT scan_id, model_version FROM score WHERE model_version IS NOT NULL ORDER BY event, id",
+      "SELECT scan_id, model_version FROM score WHERE model_version IS NOT NULL ORDER BY event NULLS FIRST, id",
       error);
   gboolean row, ok = statement != NULL;
   while (ok && (ok = demur_store_step(workspace, statement, &row, "reading scores", error)) && row)

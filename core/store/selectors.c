@@ -450,13 +450,18 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
   g_autofree char *digest = ok ? threshold_digest(record, selector_digest) : NULL;
   DemurStatement *statement = NULL;
   if (ok) {
-    /* REPLACE deletes the row of the same (selector, coverage) and gives the new one the next
-     * number. */
+    /* One of the same coverage is replaced, and has the next number. */
     statement = demur_store_statement(
         workspace,
-        "INSERT OR REPLACE INTO threshold (selector_id, coverage, threshold, realised, n_scans,"
+        "INSERT INTO threshold (selector_id, coverage, threshold, realised, n_scans,"
         " n_patients, cohort, split, cohort_digest, guarantee, created, digest)"
-        " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM selector WHERE name = ?1",
+        " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM selector WHERE name = ?1"
+        " ON CONFLICT (selector_id, coverage) DO UPDATE SET sequence = excluded.sequence,"
+        " threshold = excluded.threshold, realised = excluded.realised,"
+        " n_scans = excluded.n_scans, n_patients = excluded.n_patients, cohort = excluded.cohort,"
+        " split = excluded.split, cohort_digest = excluded.cohort_digest,"
+        " guarantee = excluded.guarantee, created = excluded.created, digest = excluded.digest"
+        " RETURNING sequence",
         error);
     ok = statement != NULL;
   }

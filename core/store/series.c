@@ -306,7 +306,8 @@ demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series, size
 GPtrArray *
 demur_series_list(DemurWorkspace *workspace, GError **error) {
   DemurStatement *statement = demur_store_statement(
-      workspace, select_sql("ORDER BY patient_id, study_date, scan_id"), error);
+      workspace, select_sql("ORDER BY patient_id NULLS FIRST, study_date NULLS FIRST, scan_id"),
+      error);
   if (statement == NULL)
     return NULL;
   return demur_store_list(workspace, statement, read_series, record_free, "listing series", error);
@@ -317,8 +318,10 @@ demur_series_find(DemurWorkspace *workspace, DemurSeriesKey key, const char *val
                   GError **error) {
   static const char *const where[] = {
       [DEMUR_SERIES_OF_SCAN] = "WHERE scan_id = ?",
-      [DEMUR_SERIES_OF_UID] = "WHERE series_uid = ? ORDER BY patient_id, study_date, scan_id",
-      [DEMUR_SERIES_OF_STUDY] = "WHERE study_uid = ? ORDER BY patient_id, study_date, scan_id",
+      [DEMUR_SERIES_OF_UID] =
+          "WHERE series_uid = ? ORDER BY patient_id NULLS FIRST, study_date NULLS FIRST, scan_id",
+      [DEMUR_SERIES_OF_STUDY] =
+          "WHERE study_uid = ? ORDER BY patient_id NULLS FIRST, study_date NULLS FIRST, scan_id",
   };
   DemurStatement *statement = demur_store_statement(workspace, select_sql(where[key]), error);
   if (statement == NULL)

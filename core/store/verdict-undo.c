@@ -27,7 +27,7 @@ find_with(DemurWorkspace *workspace, DemurLastAssessment *last, GError **error) 
       " (SELECT count(*) FROM verdict v WHERE v.batch_id = b.id AND EXISTS"
       "  (SELECT 1 FROM review r WHERE r.verdict_id = v.id))"
       " FROM verdict_batch b JOIN verdict_batch l ON l.id = ? WHERE b.id < l.id"
-      " AND b.created = l.created AND b.cohort IS l.cohort AND b.in_use_digest = l.in_use_digest"
+      " AND b.created = l.created AND b.cohort IS NOT DISTINCT FROM l.cohort AND b.in_use_digest = l.in_use_digest"
       " AND b.id NOT IN (SELECT batch_id FROM verdict_undo) ORDER BY b.id DESC",
       error);
   if (statement == NULL)
@@ -60,7 +60,7 @@ demur_verdicts_last(DemurWorkspace *workspace, DemurLastAssessment **last, GErro
       workspace,
       "SELECT b.id, b.selector, b.created, b.cohort, count(v.id), count(v.id) FILTER (WHERE EXISTS"
       " (SELECT 1 FROM verdict w JOIN verdict_batch c ON c.id = w.batch_id"
-      "  WHERE w.scan_id = v.scan_id AND c.cohort IS b.cohort AND w.id < v.id"
+      "  WHERE w.scan_id = v.scan_id AND c.cohort IS NOT DISTINCT FROM b.cohort AND w.id < v.id"
       "  AND c.id NOT IN (SELECT batch_id FROM verdict_undo))),"
       " count(v.id) FILTER (WHERE EXISTS (SELECT 1 FROM review r WHERE r.verdict_id = v.id))"
       " FROM verdict_batch b JOIN verdict v ON v.batch_id = b.id WHERE b.id ="
@@ -117,7 +117,8 @@ static gboolean
 insert(DemurWorkspace *workspace, gint64 batch, const char *reason, const char *created,
        GError **error) {
   DemurStatement *statement = demur_store_statement(
-      workspace, "INSERT INTO verdict_undo (batch_id, reason, user, created) VALUES (?, ?, ?, ?)",
+      workspace,
+      "INSERT INTO verdict_undo (batch_id, reason, \"user\", created) VALUES (?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;

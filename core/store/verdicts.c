@@ -204,7 +204,7 @@ insert_sql(const char *table, const char *first, const Column *columns, size_t n
   g_string_append(sql, ") VALUES (");
   for (size_t c = 0; c < n + (*first != '\0' ? 1 : 0); c++)
     g_string_append(sql, c > 0 ? ", ?" : "?");
-  g_string_append_c(sql, ')');
+  g_string_append(sql, ") RETURNING id");
   return g_intern_string(sql->str);
 }
 
@@ -433,10 +433,10 @@ query(DemurWorkspace *workspace, const char *sql, int n_texts, const char *first
 GPtrArray *
 demur_verdicts_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
                        GError **error) {
-  return query(
-      workspace,
-      select_sql("WHERE v.scan_id = ?1 AND b.cohort IS ?2 AND " STANDS("b") " ORDER BY v.id DESC"),
-      2, scan_id, cohort, FALSE, error);
+  return query(workspace,
+               select_sql("WHERE v.scan_id = ?1 AND b.cohort IS NOT DISTINCT FROM ?2 AND " STANDS(
+                   "b") " ORDER BY v.id DESC"),
+               2, scan_id, cohort, FALSE, error);
 }
 
 GPtrArray *
@@ -455,12 +455,13 @@ demur_verdicts_of_selector(DemurWorkspace *workspace, const char *selector, gboo
 
 GPtrArray *
 demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort, GError **error) {
-  return query(workspace,
-               select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                          " ON c.id = w.batch_id WHERE c.cohort IS ?1 AND " STANDS(
-                              "c") " GROUP BY w.scan_id)"
-                                   " ORDER BY v.id DESC"),
-               1, cohort, NULL, TRUE, error);
+  return query(
+      workspace,
+      select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
+                 " ON c.id = w.batch_id WHERE c.cohort IS NOT DISTINCT FROM ?1 AND " STANDS(
+                     "c") " GROUP BY w.scan_id)"
+                          " ORDER BY v.id DESC"),
+      1, cohort, NULL, TRUE, error);
 }
 
 /* Their ids are neighbours: so the table is read in its own order, and no index but for the two
@@ -512,7 +513,7 @@ static GPtrArray *
 list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   g_autoptr(GString) sql = g_string_new("SELECT id, ");
   append_names(sql, "", of_batch, N_BATCH);
-  g_string_append(sql, " FROM verdict_batch WHERE cohort IS ?1 AND " STANDS(
+  g_string_append(sql, " FROM verdict_batch WHERE cohort IS NOT DISTINCT FROM ?1 AND " STANDS(
                            "verdict_batch") " ORDER BY id DESC");
   DemurStatement *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
   if (statement == NULL)
@@ -571,11 +572,12 @@ demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohort, const 
       bindings != NULL
           ? demur_store_statement(
                 workspace,
-                select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                           " ON c.id = w.batch_id WHERE c.cohort IS ?1 AND " STANDS(
-                               "c") " AND (?2 IS NULL OR c.selector = ?2)"
-                                    " AND (?3 IS NULL OR w.scan_id = ?3) GROUP BY w.scan_id)"
-                                    " ORDER BY v.id"),
+                select_sql(
+                    "WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
+                    " ON c.id = w.batch_id WHERE c.cohort IS NOT DISTINCT FROM ?1 AND " STANDS(
+                        "c") " AND (?2 IS NULL OR c.selector = ?2)"
+                             " AND (?3 IS NULL OR w.scan_id = ?3) GROUP BY w.scan_id)"
+                             " ORDER BY v.id"),
                 error)
           : NULL;
   gboolean ok = statement != NULL;

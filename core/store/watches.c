@@ -58,8 +58,8 @@ gboolean
 demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "INSERT INTO watch (selector, selector_digest, site, cohort, document, digest, user, created)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO watch (selector, selector_digest, site, cohort, document, digest, \"user\", created)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;
@@ -119,9 +119,9 @@ demur_watches_list(DemurWorkspace *workspace, const char *selector, const DemurW
                    GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT id, selector, selector_digest, site, cohort, document, digest, user, created"
+      "SELECT id, selector, selector_digest, site, cohort, document, digest, \"user\", created"
       " FROM watch w WHERE (?1 IS NULL OR selector = ?1) AND id = (SELECT max(id) FROM watch o"
-      " WHERE o.selector = w.selector AND o.site IS w.site AND o.id <= ?2) ORDER BY selector, site",
+      " WHERE o.selector = w.selector AND o.site IS NOT DISTINCT FROM w.site AND o.id <= ?2) ORDER BY selector, site NULLS FIRST",
       error);
   if (statement == NULL)
     return NULL;
@@ -146,7 +146,7 @@ demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm,
   DemurStatement *statement = demur_store_statement(
       workspace,
       "INSERT INTO watch_alarm (watch_id, signal, withholds, at, document, created)"
-      " VALUES (?, ?, ?, ?, ?, ?)",
+      " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
       error);
   if (statement == NULL)
     return FALSE;
@@ -199,11 +199,11 @@ static gboolean
 check_open(DemurWorkspace *workspace, gint64 alarm, GError **error) {
   g_autofree char *id = g_strdup_printf("%" PRId64, alarm);
   const gint64 there = demur_store_count(
-      workspace, "SELECT count(*) FROM watch_alarm WHERE id = CAST(? AS INTEGER)", id, NULL, error);
+      workspace, "SELECT count(*) FROM watch_alarm WHERE id = CAST(? AS BIGINT)", id, NULL, error);
   const gint64 lifted =
       there > 0
           ? demur_store_count(workspace,
-                              "SELECT count(*) FROM watch_lift WHERE alarm_id = CAST(? AS INTEGER)",
+                              "SELECT count(*) FROM watch_lift WHERE alarm_id = CAST(? AS BIGINT)",
                               id, NULL, error)
           : 0;
   if (there == 0)
@@ -224,8 +224,8 @@ demur_watch_alarms_lift(DemurWorkspace *workspace, gint64 alarm, const char *why
   DemurStatement *statement =
       after < 0 ? NULL
                 : demur_store_statement(workspace,
-                                        "INSERT INTO watch_lift (alarm_id, after, reason, user,"
-                                        " created) VALUES (?, ?, ?, ?, ?)",
+                                        "INSERT INTO watch_lift (alarm_id, after, reason, \"user\","
+                                        " created) VALUES (?, ?, ?, ?, ?) RETURNING id",
                                         error);
   gboolean ok = statement != NULL;
   if (ok) {
@@ -248,7 +248,7 @@ insert_label(DemurWorkspace *workspace, gint64 event, const DemurWatchLabel *lab
              const char *user, const char *created, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "INSERT INTO watch_label (event, scan_id, label, user, created) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO watch_label (event, scan_id, label, \"user\", created) VALUES (?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;

@@ -93,11 +93,13 @@ demur_store_bind_blob(DemurStatement *statement, int at, gconstpointer bytes, si
 gboolean
 demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                 GError **error) {
-  const gboolean ok = statement->driver->step(statement) != DEMUR_STEP_FAILED;
-  if (!ok)
+  DemurStep step;
+  while ((step = statement->driver->step(statement)) == DEMUR_STEP_ROW)
+    workspace->inserted_id = statement->driver->column_int(statement, 0);
+  if (step == DEMUR_STEP_FAILED)
     demur_store_fail(workspace, doing, error);
   statement->driver->reset(statement);
-  return ok;
+  return step == DEMUR_STEP_DONE;
 }
 
 gboolean
@@ -171,8 +173,8 @@ demur_store_column_name(DemurStatement *statement, int at) {
 }
 
 gint64
-demur_store_inserted_id(DemurWorkspace *workspace) {
-  return driver_of(workspace)->inserted_id(workspace->connection);
+demur_store_inserted_id(const DemurWorkspace *workspace) {
+  return workspace->inserted_id;
 }
 
 gint64
@@ -471,7 +473,7 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
   workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   workspace->connection =
-      demur_driver_sqlite.open(path, create, read_only, may_wait, workspace, error);
+      demur_driver_of(path)->open(path, create, read_only, may_wait, workspace, error);
   if (workspace->connection == NULL || !migrate(workspace, error))
     return NULL;
   return g_steal_pointer(&workspace);

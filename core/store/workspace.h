@@ -1,5 +1,5 @@
-/* The workspace: one SQLite file that holds cohorts, selectors, thresholds, DICOM series, scores
- * and verdicts.
+/* The workspace: one SQLite file, or one database of a PostgreSQL server, that holds cohorts,
+ * selectors, thresholds, DICOM series, scores and verdicts.
  *
  * Only driver-sqlite.c knows SQLite. The command line and the workstation may have the same file open at
  * the same time (WAL, one writer, a writer waits for another: up to 10 s, or a minute where that is
@@ -22,6 +22,10 @@ typedef enum {
   DEMUR_WORKSPACE_READ_ONLY =
       1 << 1, /* nothing is written, no migration: an older schema is refused */
 } DemurWorkspaceFlags;
+
+/* Whether path is the address of a PostgreSQL server's database (postgresql://HOST/DATABASE) and not the
+ * name of a file. */
+gboolean demur_workspace_is_server(const char *path);
 
 /* Whether the first n bytes of a file are those of an SQLite database. */
 gboolean demur_workspace_is_database(const char *bytes, size_t n);

@@ -56,6 +56,11 @@ demur_task_usual_workspace(const char *last) {
   return named != NULL ? g_strdup(named) : demur_workspace_default_path(g_get_user_data_dir());
 }
 
+gboolean
+demur_task_workspace_may_be_there(const char *path) {
+  return demur_workspace_is_server(path) || g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
 char *
 demur_task_now(const DemurTask *task) {
   return task_clock(task)();

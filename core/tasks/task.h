@@ -44,6 +44,10 @@ gboolean demur_task_put_workspace(DemurTask *task, const char *path,
  * last (the one of last time; NULL: none), else the one in the user's data folder. */
 char *demur_task_usual_workspace(const char *last);
 
+/* FALSE for the name of a file that is not there; whether a server's database is, is known when it is
+ * opened. */
+gboolean demur_task_workspace_may_be_there(const char *path);
+
 /* The time by the task's clock: "2026-01-31T12:00:00Z", owned. */
 char *demur_task_now(const DemurTask *task);
 

@@ -25,7 +25,8 @@ FORBIDDEN_IN_NUMERIC = ["time", "clock_gettime", "gettimeofday", "getenv", "secu
                         "g_getenv", "g_date_time_new_now_utc", "g_date_time_new_now_local", "g_random_int",
                         "g_log", "printf", "fprintf", "puts"]
 # What a library may only be included from: rooms, or one file.
-OWNERS = {"sqlite3.h": ["core/store/driver-sqlite.c"], "dcmtk/": ["dicom"], "openjpeg": ["dicom"], "cairo": ["report", "ui"],
+OWNERS = {"sqlite3.h": ["core/store/driver-sqlite.c"], "libpq": ["core/store/driver-postgres.c"],
+          "dcmtk/": ["dicom"], "openjpeg": ["dicom"], "cairo": ["report", "ui"],
           "pango": ["report", "ui"], "qpdf": ["report"], "cblas": ["core/base/blas.c"], "gtk/": ["ui", "app"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
@@ -142,6 +143,7 @@ def self_test(root):
     cases = [("core/metrics/coverage.h", '#include "selector/selector.h"\n', "metrics must not include selector"),
              ("core/selector/selector.h", '#include <sqlite3.h>\n', "only core/store/driver-sqlite.c may include sqlite3.h"),
              ("core/store/verdicts.c", '#include <sqlite3.h>\n', "only core/store/driver-sqlite.c may include sqlite3.h"),
+             ("core/store/verdicts.c", '#include <libpq-fe.h>\n', "only core/store/driver-postgres.c may include libpq-fe.h"),
              ("core/base/error.h", '#include "dicom/series.h"\n', "base must not include dicom"),
              ("core/store/workspace.h", '#include "core/report/report.h"\n', "store must not include report"),
              ("app/cli/cohort.c", '#include "store/cohorts.h"\n', "app must not include store"),

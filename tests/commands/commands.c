@@ -1,3 +1,4 @@
+#include "support/store.h"
 #include "commands.h"
 #include "support/folder.h"
 
@@ -12,7 +13,7 @@ sandbox_new(void) {
   g_autoptr(GError) error = NULL;
   sandbox->folder = g_dir_make_tmp("demur-commands-XXXXXX", &error);
   g_assert_no_error(error);
-  sandbox->workspace = g_build_filename(sandbox->folder, "workspace.demur", NULL);
+  sandbox->workspace = demur_test_store_path(sandbox->folder, "workspace.demur");
   return sandbox;
 }
 

@@ -8,6 +8,7 @@
 #include "store/annotations.h"
 #include "store/events.h"
 #include "store/series.h"
+#include "support/store.h"
 
 #define MADE "2026-01-01T00:00:00Z"
 
@@ -17,7 +18,7 @@ static DemurWorkspace *
 open_new(void) {
   g_autoptr(GError) error = NULL;
   folder = g_dir_make_tmp("demur-annotations-XXXXXX", &error);
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
   DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_no_error(error);
   return workspace;

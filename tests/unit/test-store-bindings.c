@@ -17,6 +17,7 @@
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
+#include "support/store.h"
 
 #define N_SCANS 3
 #define STEPS 14
@@ -318,14 +319,6 @@ step(Sequence *sequence) {
   give(workspace, bindings, threshold, &before, sequence->given);
 }
 
-static void
-remove_workspace(const char *path) {
-  g_autofree char *log = g_strconcat(path, "-wal", NULL), *index = g_strconcat(path, "-shm", NULL);
-  g_unlink(path);
-  g_unlink(log);
-  g_unlink(index);
-}
-
 /* In memory where there is such a place: what is tried here is no disk. */
 static char *
 make_folder(void) {
@@ -349,7 +342,7 @@ static void
 no_verdict_is_current_that_does_not_follow(void) {
   const guint32 n = g_test_thorough() ? 10000 : 200;
   g_autofree char *folder = make_folder();
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
   for (guint32 k = 0; k < n; k++) {
     Sequence sequence;
     sequence_begin(&sequence, path, 20261128 + k);
@@ -360,7 +353,7 @@ no_verdict_is_current_that_does_not_follow(void) {
     if (k % 20 == 0)
       assert_sound(sequence.writers[0], sequence.history->str);
     sequence_end(&sequence);
-    remove_workspace(path);
+    demur_test_store_remove(path);
   }
   g_rmdir(folder);
 }
@@ -436,8 +429,8 @@ a_kill_leaves_nothing_half_told(void) {
   const guint32 n = g_test_thorough() ? 1000 : 40;
   g_autoptr(GRand) random = g_rand_new_with_seed(1128);
   g_autofree char *folder = make_folder();
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL),
-                  *model = g_build_filename(folder, "model.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur"),
+                  *model = demur_test_store_path(folder, "model.demur");
   guint n_between = 0;
   for (guint32 k = 0; k < n; k++) {
     const int n_done = kill_somewhere(path, k, random);
@@ -461,8 +454,8 @@ a_kill_leaves_nothing_half_told(void) {
     }
     sequence_end(&sequence);
     g_clear_pointer(&left, demur_workspace_close);
-    remove_workspace(path);
-    remove_workspace(model);
+    demur_test_store_remove(path);
+    demur_test_store_remove(model);
   }
   g_rmdir(folder);
   g_test_message("%u of %u kills left the step done that was under way", n_between, n);

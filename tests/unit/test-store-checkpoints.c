@@ -1,6 +1,7 @@
 /* Unfinished trainings in the workspace: what was saved comes back byte for byte, one a name. */
 #include "base/error.h"
 #include "store/checkpoints.h"
+#include "support/store.h"
 
 #include <glib/gstdio.h>
 
@@ -9,7 +10,7 @@ the_last_bytes_of_a_name_are_kept(void) {
   g_autoptr(GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp("demur-checkpoints-XXXXXX", &error);
   g_assert_no_error(error);
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
   DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_no_error(error);
   static const char zeros[] = "a\0b\0\xff"; /* bytes, no text */

@@ -3,6 +3,7 @@
  * named by their patients. */
 #include "cohort/order.h"
 #include "store/cohorts.h"
+#include "support/store.h"
 
 #include <glib/gstdio.h>
 
@@ -55,7 +56,7 @@ test_order(void) {
   for (int own_ids = 0; own_ids < 2; own_ids++)
     for (size_t s = 0; s < G_N_ELEMENTS(strides); s++) {
       g_autofree char *folder = g_dir_make_tmp("demur-order-XXXXXX", NULL),
-                      *path = g_build_filename(folder, "w.demur", NULL);
+                      *path = demur_test_store_path(folder, "w.demur");
       g_autoptr(DemurWorkspace) workspace =
           demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, NULL);
       g_autoptr(DemurCohort) cohort = made(own_ids != 0, strides[s]);

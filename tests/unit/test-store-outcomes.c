@@ -2,6 +2,7 @@
  */
 #include "base/error.h"
 #include "store/cohorts.h"
+#include "support/store.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -39,7 +40,7 @@ outcomes_come_back(void) {
   g_assert_no_error(error);
   g_assert_cmpfloat(demur_cohort_horizon(cohort), ==, 6.0);
   g_autofree char *folder = g_dir_make_tmp("demur-outcomes-XXXXXX", &error);
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
   DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_true(demur_cohorts_save(workspace, cohort, NULL, &error));
   g_assert_no_error(error);

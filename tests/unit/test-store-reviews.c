@@ -2,6 +2,7 @@
  */
 #include "base/error.h"
 #include "store/reviews.h"
+#include "support/store.h"
 
 #include <glib/gstdio.h>
 
@@ -10,7 +11,7 @@ open_new(char **folder) {
   g_autoptr(GError) error = NULL;
   *folder = g_dir_make_tmp("demur-reviews-XXXXXX", &error);
   g_assert_no_error(error);
-  g_autofree char *path = g_build_filename(*folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(*folder, "w.demur");
   DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_no_error(error);
   return workspace;

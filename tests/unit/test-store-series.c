@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "store/series.h"
+#include "support/store.h"
 
 /* Three studies of two series each, and one series that names no study. */
 static void
@@ -52,7 +53,7 @@ static void
 test_series_are_found_by_their_keys(void) {
   g_autoptr(GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp("demur-series-XXXXXX", &error);
-  g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
   g_autoptr(DemurWorkspace) workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_no_error(error);
   save_all(workspace);

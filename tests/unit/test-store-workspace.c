@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <glib/gstdio.h>
-#include <sqlite3.h>
 
 #include "base/error.h"
 #include "store/cohorts.h"
@@ -22,17 +21,14 @@
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
+#include "support/store.h"
 #include "support/support.h"
 
 static char *path;
 
 static void
 remove_workspace(void) {
-  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-  for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-    g_autofree char *file = g_strconcat(path, endings[i], NULL);
-    g_unlink(file);
-  }
+  demur_test_store_remove(path);
 }
 
 static DemurWorkspace *
@@ -68,23 +64,12 @@ make_cohort(const char *name, size_t n_scans, size_t n_classes, size_t width) {
 
 static gint64
 raw_number(const char *sql) {
-  sqlite3 *database;
-  sqlite3_stmt *statement;
-  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-  const gint64 value = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return value;
+  return demur_test_store_number(path, sql);
 }
 
 static void
 raw_run(const char *sql) {
-  sqlite3 *database;
-  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
-  sqlite3_close(database);
+  demur_test_store_run(path, sql);
 }
 
 static void
@@ -889,17 +874,23 @@ test_verify_finds_changes(void) {
   g_autoptr(GError) error = NULL;
   static const struct {
     const char *sql, *subject;
+    const char *on_server; /* NULL: the same */
   } cases[] = {
       {"UPDATE cohort_column SET data = CAST(x'0000803f' || substr(data, 5) AS BLOB) WHERE name = "
        "'embedding'",
-       "cohort c"},
-      {"UPDATE cohort_column SET data = substr(data, 5) WHERE name = 'label'", "cohort c"},
+       "cohort c",
+       "UPDATE cohort_column SET data = '\\x0000803f'::bytea || substr(data, 5) WHERE name ="
+       " 'embedding'"},
+      {"UPDATE cohort_column SET data = substr(data, 5) WHERE name = 'label'", "cohort c", NULL},
       {"UPDATE cohort_column SET data = CAST(x'ffffffff' || substr(data, 5) AS BLOB) WHERE name = "
        "'site'",
-       "cohort c"},
-      {"UPDATE selector SET document = document || ' '", "selector s"},
-      {"UPDATE threshold SET selector_id = 999", "database"},
-      {"UPDATE threshold SET threshold = 0.5", "thresholds of s"},
+       "cohort c",
+       "UPDATE cohort_column SET data = '\\xffffffff'::bytea || substr(data, 5) WHERE name ="
+       " 'site'"},
+      {"UPDATE selector SET document = document || ' '", "selector s", NULL},
+      {"UPDATE threshold SET selector_id = 999", "database",
+       "ALTER TABLE threshold DISABLE TRIGGER ALL; UPDATE threshold SET selector_id = 999"},
+      {"UPDATE threshold SET threshold = 0.5", "thresholds of s", NULL},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     remove_workspace();
@@ -915,7 +906,8 @@ test_verify_finds_changes(void) {
       g_assert_no_error(error);
       g_assert_true(v->ok);
     }
-    raw_run(cases[i].sql);
+    raw_run(demur_test_store_is_server() && cases[i].on_server != NULL ? cases[i].on_server
+                                                                       : cases[i].sql);
     g_autoptr(DemurWorkspace) workspace = open_workspace();
     g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
     g_assert_no_error(error);
@@ -1116,28 +1108,31 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_autofree char *folder = g_dir_make_tmp("demur-store-XXXXXX", NULL);
-  path = g_build_filename(folder, "w.demur", NULL);
-  each("migrates-from-nothing", fresh_test_migrates_from_nothing);
-  each("refuses-other-and-newer-files-untouched", fresh_test_refuses_untouched);
+  path = demur_test_store_path(folder, "w.demur");
   each("cohort-round-trip", fresh_test_cohort_round_trip);
   each("attach-keeps-digest", fresh_test_attach_keeps_digest);
   each("selectors-and-thresholds", fresh_test_selectors_and_thresholds);
   each("several-selectors-are-one", fresh_test_several_selectors_are_one);
   each("changed-threshold-is-found", fresh_test_changed_threshold_is_found);
   each("exclusions-round-trip", fresh_test_exclusions_round_trip);
-  each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
-  each("each-older-workspace-is-migrated", fresh_test_each_older_workspace_is_migrated);
-  each("log-begins-with-what-was-there", fresh_test_log_begins_with_what_was_there);
-  each("hashes-come-under-a-key", fresh_test_hashes_come_under_a_key);
   each("verdict-history", fresh_test_verdict_history);
   each("series-and-scores", fresh_test_series_and_scores);
   each("transactions-nest", fresh_test_transactions_nest);
   each("killed-while-writing", fresh_test_killed_while_writing);
-  each("no-room-on-the-disk", fresh_test_no_room);
   each("verify-finds-changes", fresh_test_verify_finds_changes);
   g_test_add_func("/store/workspace/what-evaluations-are-made-of",
                   test_what_evaluations_are_made_of);
-  g_test_add_func("/store/workspace/special-names-are-files", test_special_names_are_files);
+  /* What is of files alone. */
+  if (!demur_test_store_is_server()) {
+    each("migrates-from-nothing", fresh_test_migrates_from_nothing);
+    each("refuses-other-and-newer-files-untouched", fresh_test_refuses_untouched);
+    each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
+    each("each-older-workspace-is-migrated", fresh_test_each_older_workspace_is_migrated);
+    each("log-begins-with-what-was-there", fresh_test_log_begins_with_what_was_there);
+    each("hashes-come-under-a-key", fresh_test_hashes_come_under_a_key);
+    each("no-room-on-the-disk", fresh_test_no_room);
+    g_test_add_func("/store/workspace/special-names-are-files", test_special_names_are_files);
+  }
   const int status = g_test_run();
   remove_workspace();
   g_rmdir(folder);

@@ -1,0 +1,814 @@
+/* The PostgreSQL driver: a database a workspace, in a schema of its own. The only file that knows libpq.
+ *
+ * Numbers and bytes go both ways in binary, so that a double is the same to its last bit. A statement is
+ * prepared by its first step, when the types of what is bound are known, and its rows are fetched as a
+ * whole: so several statements may be read at once, as with SQLite. Writers take one advisory lock for
+ * as long as their transaction lasts: one at a time, in the order of their events, as BEGIN IMMEDIATE
+ * has it. A connection that was lost is made anew between transactions, never in one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#include "base/error.h"
+#include "store/driver.h"
+#include "store/schema-tables.h"
+#include "store/schema.h"
+
+/* Types by their numbers in the catalogue (pg_type.dat), which never change. */
+enum {
+  OID_UNKNOWN = 0,
+  OID_BOOL = 16,
+  OID_BYTEA = 17,
+  OID_INT8 = 20,
+  OID_INT2 = 21,
+  OID_INT4 = 23,
+  OID_TEXT = 25,
+  OID_FLOAT4 = 700,
+  OID_FLOAT8 = 701,
+};
+
+#define SQLSTATE_LENGTH 5
+#define WRITER_LOCK "1147497845" /* 0x44656d75, "Demu" */
+
+typedef struct {
+  DemurConnection base;
+  PGconn *server;
+  DemurWaitFunc wait;
+  gpointer wait_data;
+  gboolean read_only;
+  gboolean in_transaction;
+  guint session; /* grows with every connection: what was prepared in an earlier one is gone */
+  guint n_statements;
+  gint64 n_changed;
+  DemurFault fault;
+  char *message;
+} Connection;
+
+typedef struct {
+  Oid type;
+  const char *value; /* NULL: NULL */
+  int length;
+  int is_binary;
+  char number[sizeof(gint64)]; /* big endian */
+} Parameter;
+
+typedef struct {
+  DemurStatement base;
+  Connection *connection;
+  char *sql;
+  int n_parameters;
+  Parameter *parameters;
+  Oid *prepared;  /* types that it was prepared with */
+  guint session;  /* in which; 0: not yet */
+  char name[24];  /* on the server */
+  PGresult *rows; /* NULL: not run */
+  int row;
+  char digits[24];
+} Statement;
+
+static Connection *
+of_connection(DemurConnection *connection) {
+  return (Connection *)connection;
+}
+
+static Statement *
+of_statement(DemurStatement *statement) {
+  return (Statement *)statement;
+}
+
+/* ---- faults ---- */
+
+static const struct {
+  const char *state; /* how the SQLSTATE begins (PostgreSQL, Error Codes) */
+  DemurFault fault;
+} faults[] = {
+    {"55P03", DEMUR_FAULT_LOCKED},  {"40", DEMUR_FAULT_LOCKED},     {"53100", DEMUR_FAULT_FULL},
+    {"42501", DEMUR_FAULT_REFUSED}, {"25006", DEMUR_FAULT_REFUSED}, {"28", DEMUR_FAULT_REFUSED},
+    {"XX00", DEMUR_FAULT_DAMAGED},  {"58", DEMUR_FAULT_DISK},       {"08", DEMUR_FAULT_AWAY},
+    {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},
+};
+
+/* Keeps what went wrong; always FALSE. text: one line of it. */
+static gboolean
+keep_fault(Connection *c, DemurFault fault, const char *text) {
+  g_free(c->message);
+  c->message = g_strstrip(g_strdelimit(g_strdup(text), "\n\t", ' '));
+  c->fault = fault;
+  return FALSE;
+}
+
+static gboolean
+fail(Connection *c, const PGresult *result) {
+  const char *state = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+  const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+  DemurFault fault = DEMUR_FAULT_OTHER;
+  for (guint i = 0; state != NULL && i < G_N_ELEMENTS(faults); i++)
+    if (g_str_has_prefix(state, faults[i].state))
+      fault = faults[i].fault;
+  if (PQstatus(c->server) == CONNECTION_BAD)
+    fault = DEMUR_FAULT_AWAY;
+  return keep_fault(c, fault, text != NULL ? text : PQerrorMessage(c->server));
+}
+
+static DemurFault
+fault(DemurConnection *connection, const char **message) {
+  const Connection *c = of_connection(connection);
+  *message = c->message != NULL ? c->message : "nothing failed";
+  return c->fault;
+}
+
+/* Whether a result is one; fails and clears it where it isn't. */
+static gboolean
+check(Connection *c, PGresult *result) {
+  const ExecStatusType status = PQresultStatus(result);
+  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+    return TRUE;
+  fail(c, result);
+  PQclear(result);
+  return FALSE;
+}
+
+/* ---- the connection ---- */
+
+/* What holds on every session. */
+static gboolean
+configure(Connection *c) {
+  c->session++;
+  PGresult *result = PQexec(c->server, c->read_only ? "SET search_path = demur, pg_catalog;"
+                                                      "SET default_transaction_read_only = on"
+                                                    : "SET search_path = demur, pg_catalog");
+  const gboolean ok = check(c, result);
+  if (ok)
+    PQclear(result);
+  return ok;
+}
+
+/* A server that went away is found out without asking it: its end of the line is closed. Outside of a
+ * transaction the line is made anew. */
+static gboolean
+ensure(Connection *c) {
+  if (c->in_transaction)
+    return TRUE;
+  if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
+      PQstatus(c->server) == CONNECTION_OK)
+    return TRUE;
+  PQreset(c->server);
+  if (PQstatus(c->server) != CONNECTION_OK)
+    return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+  return configure(c);
+}
+
+static gboolean
+execute(Connection *c, const char *sql) {
+  PGresult *result = PQexec(c->server, sql);
+  const gboolean ok = check(c, result);
+  if (ok)
+    PQclear(result);
+  return ok;
+}
+
+static void
+ignore_notice(void *data, const char *message) {
+  (void)data;
+  (void)message;
+}
+
+/* One whole number. */
+static gboolean
+ask_number(Connection *c, const char *sql, gint64 *number) {
+  PGresult *result = PQexec(c->server, sql);
+  if (!check(c, result))
+    return FALSE;
+  *number = PQntuples(result) > 0 && !PQgetisnull(result, 0, 0)
+                ? g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10)
+                : 0;
+  PQclear(result);
+  return TRUE;
+}
+
+static gboolean
+read_version(DemurConnection *connection, gint64 *version) {
+  Connection *c = of_connection(connection);
+  gint64 is_there = 0;
+  *version = 0;
+  return ensure(c) &&
+         ask_number(c,
+                    "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'demur'"
+                    " AND tablename = 'workspace'",
+                    &is_there) &&
+         (is_there == 0 || ask_number(c, "SELECT max(version) FROM demur.workspace", version));
+}
+
+static void
+close_connection(DemurConnection *connection) {
+  Connection *c = of_connection(connection);
+  PQfinish(c->server);
+  g_free(c->message);
+  g_free(c);
+}
+
+/* An address is shown and kept: it holds no password. */
+static gboolean
+check_address(const char *path, GError **error) {
+  char *text = NULL;
+  PQconninfoOption *options = PQconninfoParse(path, &text);
+  if (options == NULL) {
+    g_autofree char *line = g_strstrip(g_strdup(text != NULL ? text : ""));
+    PQfreemem(text);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the workspace's address can't be read: %s; write postgresql://HOST/DATABASE",
+                    line);
+    return FALSE;
+  }
+  static const char *const secrets[] = {"password", "sslpassword"};
+  gboolean has_secret = FALSE;
+  for (const PQconninfoOption *o = options; o->keyword != NULL; o++)
+    has_secret |=
+        g_strv_contains((const char *const[]){secrets[0], secrets[1], NULL}, o->keyword) &&
+        o->val != NULL && *o->val != '\0';
+  PQconninfoFree(options);
+  if (has_secret)
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a workspace's address is shown and kept in logs and may not hold a password; "
+                    "put it into ~/.pgpass (PostgreSQL, The Password File)");
+  return !has_secret;
+}
+
+static DemurConnection *
+open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc wait,
+            gpointer data, GError **error) {
+  if (!check_address(path, error))
+    return NULL;
+  static const char *const keywords[] = {"client_encoding", "connect_timeout",
+                                         "fallback_application_name", "dbname", NULL};
+  const char *const values[] = {"UTF8", "10", "demur", path, NULL};
+  Connection *c = g_new0(Connection, 1);
+  c->base.driver = &demur_driver_postgres;
+  c->wait = wait;
+  c->wait_data = data;
+  c->read_only = read_only;
+  c->server = PQconnectdbParams(keywords, values, 1);
+  PQsetNoticeProcessor(c->server, ignore_notice, NULL);
+  gint64 version = 0;
+  gboolean ok = PQstatus(c->server) == CONNECTION_OK ||
+                keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+  ok = (ok && configure(c) && read_version(&c->base, &version)) ||
+       demur_driver_fail(&c->base, path, "opening", error);
+  if (ok && version == 0 && !create) {
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no workspace in the database %s; import something first, or name "
+                    "another one (--workspace)",
+                    path);
+    ok = FALSE;
+  }
+  if (ok)
+    return &c->base;
+  close_connection(&c->base);
+  return NULL;
+}
+
+/* ---- the schema ---- */
+
+static const char *const type_names[] = {
+    [DEMUR_SCHEMA_INTEGER] = "bigint",
+    [DEMUR_SCHEMA_NUMBERED] = "bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+    [DEMUR_SCHEMA_FLOAT] = "double precision",
+    [DEMUR_SCHEMA_TEXT] = "text COLLATE \"C\"",
+    [DEMUR_SCHEMA_BLOB] = "bytea",
+};
+
+static void
+add_table(GString *sql, const DemurSchemaTable *table) {
+  g_string_append_printf(sql, "CREATE TABLE %s (", table->name);
+  for (size_t i = 0; i < table->n_columns; i++) {
+    const DemurSchemaColumn *column = &table->columns[i];
+    g_string_append_printf(sql, "%s\"%s\" %s %s %s", i > 0 ? ", " : "", column->name,
+                           type_names[column->type], column->is_required ? "NOT NULL" : "",
+                           column->rules);
+  }
+  g_string_append_printf(sql, "%s%s);", *table->rules != '\0' ? ", " : "", table->rules);
+  for (int i = 0; i < DEMUR_SCHEMA_MOST_INDICES && table->indices[i] != NULL; i++) {
+    const char *columns = strchr(table->indices[i], ' ');
+    g_string_append_printf(sql, "CREATE INDEX %.*s ON %s%s;", (int)(columns - table->indices[i]),
+                           table->indices[i], table->name, columns);
+  }
+}
+
+/* As the triggers of the migrations, for TRUNCATE too. */
+static const char events_are_never_changed[] =
+    "CREATE FUNCTION event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"
+    " $$BEGIN RAISE EXCEPTION 'an event is never changed or removed'; END$$;"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON event"
+    "  FOR EACH STATEMENT EXECUTE FUNCTION event_is_kept();";
+
+static gboolean
+upgrade(DemurConnection *connection, gint64 from) {
+  Connection *c = of_connection(connection);
+  if (from == demur_store_version)
+    return TRUE;
+  if (from != 0)
+    return keep_fault(c, DEMUR_FAULT_OTHER, "there is no step from its schema to this program's");
+  g_autoptr(GString) sql = g_string_new("CREATE SCHEMA IF NOT EXISTS demur;"
+                                        "CREATE TABLE workspace (version bigint NOT NULL);");
+  for (size_t t = 0; t < demur_n_schema_tables; t++)
+    add_table(sql, &demur_schema_tables[t]);
+  g_string_append(sql, events_are_never_changed);
+  return execute(c, sql->str);
+}
+
+static gboolean
+set_version(DemurConnection *connection, gint64 version) {
+  g_autofree char *sql = g_strdup_printf(
+      "DELETE FROM workspace; INSERT INTO workspace (version) VALUES (%" G_GINT64_FORMAT ")",
+      version);
+  return execute(of_connection(connection), sql);
+}
+
+/* Rows of two texts into entries. */
+static gboolean
+read_entries(Connection *c, const char *sql, GHashTable *entries) {
+  PGresult *result = PQexec(c->server, sql);
+  if (!check(c, result))
+    return FALSE;
+  for (int i = 0; i < PQntuples(result); i++)
+    g_hash_table_insert(entries, g_strdup(PQgetvalue(result, i, 0)),
+                        g_strdup(PQgetvalue(result, i, 1)));
+  PQclear(result);
+  return TRUE;
+}
+
+/* A table's columns, and whatever acts by itself on a statement: triggers and rules. */
+static const char what_is_there[] =
+    "SELECT 'column ' || c.relname || '.' || a.attname, pg_catalog.format_type(a.atttypid, NULL) ||"
+    " CASE WHEN a.attnotnull THEN ' not null' ELSE '' END"
+    " FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = 'demur' AND c.relkind IN ('r', 'v', 'm', 'p') AND a.attnum > 0"
+    " AND NOT a.attisdropped AND c.relname <> 'workspace'"
+    " UNION ALL SELECT 'trigger ' || t.tgname, c.relname || ' ' || p.proname || ' ' || t.tgenabled::text"
+    " FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid"
+    " JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = 'demur' AND NOT t.tgisinternal"
+    " UNION ALL SELECT 'rule ' || r.rulename, c.relname FROM pg_catalog.pg_rewrite r"
+    " JOIN pg_catalog.pg_class c ON c.oid = r.ev_class"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'demur'";
+
+static const char *const type_words[] = {
+    [DEMUR_SCHEMA_INTEGER] = "bigint",
+    [DEMUR_SCHEMA_NUMBERED] = "bigint",
+    [DEMUR_SCHEMA_FLOAT] = "double precision",
+    [DEMUR_SCHEMA_TEXT] = "text",
+    [DEMUR_SCHEMA_BLOB] = "bytea",
+};
+
+static gboolean
+schema(DemurConnection *connection, GHashTable *here, GHashTable *right) {
+  for (size_t t = 0; t < demur_n_schema_tables; t++) {
+    const DemurSchemaTable *table = &demur_schema_tables[t];
+    for (size_t i = 0; i < table->n_columns; i++) {
+      const DemurSchemaColumn *column = &table->columns[i];
+      g_hash_table_insert(
+          right, g_strdup_printf("column %s.%s", table->name, column->name),
+          g_strconcat(type_words[column->type], column->is_required ? " not null" : "", NULL));
+    }
+  }
+  g_hash_table_insert(right, g_strdup("trigger event_not_changed"),
+                      g_strdup("event event_is_kept O"));
+  Connection *c = of_connection(connection);
+  return ensure(c) && read_entries(c, what_is_there, here);
+}
+
+/* ---- transactions ---- */
+
+/* The transaction with the writers' lock, in one way to the server and back; the wait for the lock ends
+ * after a step and begins anew, so that who waits is told and may give up. */
+static gboolean
+begin_write(Connection *c) {
+  static const char sql[] = "BEGIN; SET LOCAL lock_timeout = " G_STRINGIFY(
+      DEMUR_WAIT_STEP_MS) ";"
+                          "SELECT pg_catalog.pg_advisory_xact_lock(" WRITER_LOCK ");"
+                          "SET LOCAL lock_timeout = 0";
+  for (guint n_asked = 0;; n_asked++) {
+    if (execute(c, sql))
+      return TRUE;
+    const gboolean locked = c->fault == DEMUR_FAULT_LOCKED;
+    PQclear(PQexec(c->server, "ROLLBACK"));
+    if (!locked || !c->wait(n_asked, c->wait_data))
+      return FALSE;
+  }
+}
+
+static gboolean
+begin(DemurConnection *connection, guint depth, DemurLock lock) {
+  Connection *c = of_connection(connection);
+  if (depth > 0) {
+    g_autofree char *sql = g_strdup_printf("SAVEPOINT s%u", depth);
+    return execute(c, sql);
+  }
+  c->in_transaction =
+      ensure(c) &&
+      (lock == DEMUR_LOCK_WRITE ? begin_write(c)
+                                : execute(c, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+  return c->in_transaction;
+}
+
+static gboolean
+commit(DemurConnection *connection, guint depth) {
+  Connection *c = of_connection(connection);
+  if (depth > 0) {
+    g_autofree char *sql = g_strdup_printf("RELEASE s%u", depth);
+    return execute(c, sql);
+  }
+  /* What failed before, and was not undone, would make of it a rollback. */
+  if (PQtransactionStatus(c->server) == PQTRANS_INERROR)
+    return keep_fault(c, DEMUR_FAULT_OTHER, "what was written before failed");
+  if (!execute(c, "COMMIT"))
+    return FALSE;
+  c->in_transaction = FALSE;
+  return TRUE;
+}
+
+static void
+rollback(DemurConnection *connection, guint depth) {
+  Connection *c = of_connection(connection);
+  g_autofree char *sql = depth == 0 ? g_strdup("ROLLBACK")
+                                    : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", depth, depth);
+  if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
+    PQclear(PQexec(c->server, sql));
+  if (depth == 0)
+    c->in_transaction = FALSE;
+}
+
+static void
+end_read(DemurConnection *connection) {
+  rollback(connection, 0);
+}
+
+/* ---- statements ---- */
+
+/* ? and ?N as $N; what stands in quotes is left alone. *n: parameters that it has. */
+static char *
+write_places(const char *sql, int *n) {
+  GString *text = g_string_new(NULL);
+  char quote = '\0';
+  *n = 0;
+  for (const char *at = sql; *at != '\0'; at++) {
+    if (quote != '\0' || *at == '\'' || *at == '"') {
+      quote = quote == '\0' ? *at : *at == quote ? '\0' : quote;
+      g_string_append_c(text, *at);
+    } else if (*at == '?') {
+      const int place = g_ascii_isdigit(at[1]) ? (int)strtol(at + 1, NULL, 10) : *n + 1;
+      while (g_ascii_isdigit(at[1]))
+        at++;
+      g_string_append_printf(text, "$%d", place);
+      *n = MAX(*n, place);
+    } else {
+      g_string_append_c(text, *at);
+    }
+  }
+  return g_string_free(text, FALSE);
+}
+
+static DemurStatement *
+prepare(DemurConnection *connection, const char *sql) {
+  Statement *s = g_new0(Statement, 1);
+  s->base.driver = &demur_driver_postgres;
+  s->connection = of_connection(connection);
+  s->sql = write_places(sql, &s->n_parameters);
+  s->parameters = g_new0(Parameter, MAX(s->n_parameters, 1));
+  s->prepared = g_new0(Oid, MAX(s->n_parameters, 1));
+  s->row = -1;
+  return &s->base;
+}
+
+static void
+reset(DemurStatement *statement) {
+  Statement *s = of_statement(statement);
+  g_clear_pointer(&s->rows, PQclear);
+  s->row = -1;
+}
+
+static void
+finalize(DemurStatement *statement) {
+  Statement *s = of_statement(statement);
+  reset(statement);
+  g_free(s->sql);
+  g_free(s->parameters);
+  g_free(s->prepared);
+  g_free(s);
+}
+
+static void
+clear(DemurStatement *statement) {
+  Statement *s = of_statement(statement);
+  memset(s->parameters, 0, sizeof *s->parameters * (size_t)MAX(s->n_parameters, 1));
+}
+
+static int
+n_parameters(const DemurStatement *statement) {
+  return ((const Statement *)statement)->n_parameters;
+}
+
+static Parameter *
+parameter(DemurStatement *statement, int at, Oid type) {
+  Statement *s = of_statement(statement);
+  static Parameter nowhere; /* as SQLite: no such place, nothing bound */
+  Parameter *p = at >= 1 && at <= s->n_parameters ? &s->parameters[at - 1] : &nowhere;
+  *p = (Parameter){.type = type};
+  return p;
+}
+
+static void
+bind_text(DemurStatement *statement, int at, const char *text) {
+  parameter(statement, at, OID_TEXT)->value = text;
+}
+
+static void
+bind_bits(Parameter *p, guint64 bits) {
+  const guint64 big = GUINT64_TO_BE(bits);
+  memcpy(p->number, &big, sizeof big);
+  p->value = p->number;
+  p->length = sizeof big;
+  p->is_binary = 1;
+}
+
+static void
+bind_double(DemurStatement *statement, int at, double value) {
+  Parameter *p = parameter(statement, at, OID_FLOAT8);
+  guint64 bits;
+  memcpy(&bits, &value, sizeof bits);
+  if (!isnan(value))
+    bind_bits(p, bits);
+}
+
+static void
+bind_int(DemurStatement *statement, int at, gint64 value) {
+  bind_bits(parameter(statement, at, OID_INT8), (guint64)value);
+}
+
+static void
+bind_blob(DemurStatement *statement, int at, gconstpointer bytes, gsize n_bytes) {
+  Parameter *p = parameter(statement, at, OID_BYTEA);
+  p->value = n_bytes > 0 ? bytes : "";
+  p->length = (int)n_bytes;
+  p->is_binary = 1;
+}
+
+/* Prepares it where it isn't in this session, or not for what is bound. */
+static gboolean
+prepare_here(Statement *s) {
+  Connection *c = s->connection;
+  gboolean is_ready = s->session == c->session;
+  for (int i = 0; i < s->n_parameters; i++) {
+    const Oid type = s->parameters[i].type;
+    is_ready &= type == OID_UNKNOWN || type == s->prepared[i];
+    if (type != OID_UNKNOWN)
+      s->prepared[i] = type;
+  }
+  if (is_ready)
+    return TRUE;
+  g_snprintf(s->name, sizeof s->name, "s%u", ++c->n_statements);
+  s->session = 0;
+  PGresult *result = PQprepare(c->server, s->name, s->sql, s->n_parameters, s->prepared);
+  if (!check(c, result))
+    return FALSE;
+  PQclear(result);
+  s->session = c->session;
+  return TRUE;
+}
+
+static gboolean
+run(Statement *s) {
+  Connection *c = s->connection;
+  if (!ensure(c) || !prepare_here(s))
+    return FALSE;
+  const int n = s->n_parameters;
+  g_autofree const char **values = g_new0(const char *, MAX(n, 1));
+  g_autofree int *lengths = g_new0(int, MAX(n, 1)), *formats = g_new0(int, MAX(n, 1));
+  for (int i = 0; i < n; i++) {
+    values[i] = s->parameters[i].value;
+    lengths[i] = s->parameters[i].length;
+    formats[i] = s->parameters[i].is_binary;
+  }
+  PGresult *rows = PQexecPrepared(c->server, s->name, n, values, lengths, formats, 1);
+  if (!check(c, rows))
+    return FALSE;
+  c->n_changed = g_ascii_strtoll(PQcmdTuples(rows), NULL, 10);
+  s->rows = rows;
+  s->row = -1;
+  return TRUE;
+}
+
+static DemurStep
+step(DemurStatement *statement) {
+  Statement *s = of_statement(statement);
+  if (s->rows == NULL && !run(s))
+    return DEMUR_STEP_FAILED;
+  return ++s->row < PQntuples(s->rows) ? DEMUR_STEP_ROW : DEMUR_STEP_DONE;
+}
+
+static int
+n_columns(const DemurStatement *statement) {
+  const Statement *s = (const Statement *)statement;
+  return s->rows != NULL ? PQnfields(s->rows) : 0;
+}
+
+static const char *
+column_name(DemurStatement *statement, int at) {
+  return PQfname(of_statement(statement)->rows, at);
+}
+
+static DemurColumnType
+column_type(DemurStatement *statement, int at) {
+  const Statement *s = of_statement(statement);
+  if (PQgetisnull(s->rows, s->row, at))
+    return DEMUR_COLUMN_NULL;
+  switch (PQftype(s->rows, at)) {
+  case OID_BOOL:
+  case OID_INT2:
+  case OID_INT4:
+  case OID_INT8:
+    return DEMUR_COLUMN_INTEGER;
+  case OID_FLOAT4:
+  case OID_FLOAT8:
+    return DEMUR_COLUMN_FLOAT;
+  case OID_BYTEA:
+    return DEMUR_COLUMN_BLOB;
+  default:
+    return DEMUR_COLUMN_TEXT;
+  }
+}
+
+/* The value's bytes as one whole number, by their number. */
+static guint64
+bits_at(const Statement *s, int at) {
+  const char *value = PQgetvalue(s->rows, s->row, at);
+  guint64 bits = 0;
+  for (int i = 0; i < PQgetlength(s->rows, s->row, at) && i < (int)sizeof bits; i++)
+    bits = bits << 8 | (guint8)value[i];
+  return bits;
+}
+
+static double
+float_at(const Statement *s, int at) {
+  const guint64 bits = bits_at(s, at);
+  if (PQgetlength(s->rows, s->row, at) == sizeof(float)) {
+    const guint32 half = (guint32)bits;
+    float number;
+    memcpy(&number, &half, sizeof number);
+    return (double)number;
+  }
+  double number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+static gint64
+integer_at(const Statement *s, int at) {
+  const guint64 bits = bits_at(s, at);
+  switch (PQgetlength(s->rows, s->row, at)) {
+  case sizeof(gint16):
+    return (gint16)(guint16)bits;
+  case sizeof(gint32):
+    return (gint32)(guint32)bits;
+  default:
+    return (gint64)bits;
+  }
+}
+
+static gint64
+column_int(DemurStatement *statement, int at) {
+  const Statement *s = of_statement(statement);
+  switch (column_type(statement, at)) {
+  case DEMUR_COLUMN_INTEGER:
+    return integer_at(s, at);
+  case DEMUR_COLUMN_FLOAT:
+    return (gint64)float_at(s, at);
+  case DEMUR_COLUMN_TEXT:
+    return g_ascii_strtoll(PQgetvalue(s->rows, s->row, at), NULL, 10);
+  default:
+    return 0;
+  }
+}
+
+static double
+column_double(DemurStatement *statement, int at) {
+  const Statement *s = of_statement(statement);
+  switch (column_type(statement, at)) {
+  case DEMUR_COLUMN_INTEGER:
+    return (double)integer_at(s, at);
+  case DEMUR_COLUMN_FLOAT:
+    return float_at(s, at);
+  case DEMUR_COLUMN_TEXT:
+    return g_ascii_strtod(PQgetvalue(s->rows, s->row, at), NULL);
+  default:
+    return 0.0;
+  }
+}
+
+static gconstpointer
+column_bytes(DemurStatement *statement, int at, gsize *n_bytes) {
+  Statement *s = of_statement(statement);
+  switch (column_type(statement, at)) {
+  case DEMUR_COLUMN_NULL:
+    *n_bytes = 0;
+    return NULL;
+  case DEMUR_COLUMN_INTEGER:
+    *n_bytes =
+        (gsize)g_snprintf(s->digits, sizeof s->digits, "%" G_GINT64_FORMAT, integer_at(s, at));
+    return s->digits;
+  default:
+    *n_bytes = (gsize)PQgetlength(s->rows, s->row, at);
+    return PQgetvalue(s->rows, s->row, at);
+  }
+}
+
+/* libpq puts a NUL behind every value. */
+static const char *
+column_text(DemurStatement *statement, int at) {
+  gsize n_bytes;
+  return column_bytes(statement, at, &n_bytes);
+}
+
+static gint64
+n_changed(DemurConnection *connection) {
+  return of_connection(connection)->n_changed;
+}
+
+/* ---- the whole ---- */
+
+static gboolean
+read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) {
+  Connection *c = of_connection(connection);
+  Parameter p = {.type = OID_INT8};
+  bind_bits(&p, (guint64)row);
+  const char *const values[] = {p.value};
+  PGresult *result = PQexecParams(c->server, "SELECT data FROM cohort_column WHERE id = $1", 1,
+                                  &p.type, values, &p.length, &p.is_binary, 1);
+  if (!check(c, result))
+    return FALSE;
+  const gboolean ok = PQntuples(result) == 1 && (gsize)PQgetlength(result, 0, 0) == n_bytes;
+  if (ok)
+    memcpy(bytes, PQgetvalue(result, 0, 0), n_bytes);
+  PQclear(result);
+  return ok || keep_fault(c, DEMUR_FAULT_OTHER, "a chunk is not as long as it was");
+}
+
+static gboolean
+replace(DemurConnection *to, DemurConnection *from) {
+  (void)from;
+  return keep_fault(of_connection(to), DEMUR_FAULT_OTHER, "only files are replaced as a whole");
+}
+
+const DemurDriver demur_driver_postgres = {
+    .open = open_server,
+    .close = close_connection,
+    .fault = fault,
+    .version = read_version,
+    .upgrade = upgrade,
+    .set_version = set_version,
+    .schema = schema,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .end_read = end_read,
+    .prepare = prepare,
+    .finalize = finalize,
+    .reset = reset,
+    .clear = clear,
+    .n_parameters = n_parameters,
+    .bind_text = bind_text,
+    .bind_double = bind_double,
+    .bind_int = bind_int,
+    .bind_blob = bind_blob,
+    .step = step,
+    .n_columns = n_columns,
+    .column_name = column_name,
+    .column_type = column_type,
+    .column_int = column_int,
+    .column_double = column_double,
+    .column_text = column_text,
+    .column_bytes = column_bytes,
+    .n_changed = n_changed,
+    .read_chunk = read_chunk,
+    .replace = replace,
+    .dialect =
+        {
+            [DEMUR_DIALECT_INTEGRITY] =
+                "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c"
+                " ON c.oid = i.indexrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'demur' AND NOT (i.indisvalid AND i.indisready)",
+            [DEMUR_DIALECT_FOREIGN_KEYS] =
+                "SELECT o.conname::text FROM pg_catalog.pg_constraint o"
+                " JOIN pg_catalog.pg_namespace n ON n.oid = o.connamespace"
+                " WHERE n.nspname = 'demur' AND NOT o.convalidated UNION ALL"
+                " SELECT t.tgname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c"
+                " ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'demur' AND t.tgisinternal AND t.tgenabled <> 'O'",
+            [DEMUR_DIALECT_OUTCOME] =
+                "SELECT document::json ->> 'outcome' FROM selector WHERE name = ?",
+        },
+};

@@ -1,0 +1,105 @@
+#include "support/store.h"
+
+#include <string.h>
+
+#include <glib/gstdio.h>
+#include <libpq-fe.h>
+#include <sqlite3.h>
+
+static const char *
+server(void) {
+  return g_getenv("DEMUR_TEST_STORE");
+}
+
+gboolean
+demur_test_store_is_server(void) {
+  return server() != NULL;
+}
+
+/* The address of another database of the same server: DEMUR_TEST_STORE is ...//HOST/DATABASE?OPTIONS. */
+static char *
+address_of(const char *database) {
+  const char *host = strstr(server(), "//");
+  g_assert_nonnull(host);
+  const char *slash = strchr(host + 2, '/');
+  g_assert_nonnull(slash);
+  const char *options = strchr(slash, '?');
+  return g_strdup_printf("%.*s%s%s", (int)(slash + 1 - server()), server(), database,
+                         options != NULL ? options : "");
+}
+
+static PGresult *
+ask(const char *address, const char *sql) {
+  PGconn *connection = PQconnectdb(address);
+  PGresult *result = NULL;
+  if (PQstatus(connection) == CONNECTION_OK) {
+    PQclear(PQexec(connection, "SET client_min_messages = error; SET search_path = demur"));
+    result = PQexec(connection, sql);
+  }
+  const ExecStatusType status = PQresultStatus(result);
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+    g_error("%s: %s: %s", address, sql, PQerrorMessage(connection));
+  PQfinish(connection);
+  return result;
+}
+
+char *
+demur_test_store_path(const char *folder, const char *name) {
+  g_autofree char *file = g_build_filename(folder, name, NULL);
+  if (!demur_test_store_is_server())
+    return g_steal_pointer(&file);
+  g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_MD5, file, -1);
+  g_autofree char *database = g_strconcat("t", sum, NULL);
+  g_autofree char *sql = g_strdup_printf("CREATE DATABASE %s TEMPLATE template0", database);
+  PQclear(ask(server(), sql));
+  return address_of(database);
+}
+
+void
+demur_test_store_remove(const char *path) {
+  if (demur_test_store_is_server()) {
+    PQclear(ask(path, "DROP SCHEMA IF EXISTS demur CASCADE"));
+    return;
+  }
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+    g_autofree char *file = g_strconcat(path, endings[i], NULL);
+    g_unlink(file);
+  }
+}
+
+static gint64
+number_of_file(const char *path, const char *sql) {
+  sqlite3 *database;
+  sqlite3_stmt *statement;
+  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+  const gint64 value = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return value;
+}
+
+gint64
+demur_test_store_number(const char *path, const char *sql) {
+  if (!demur_test_store_is_server())
+    return number_of_file(path, sql);
+  PGresult *result = ask(path, sql);
+  g_assert_cmpint(PQntuples(result), >, 0);
+  const gint64 value = g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+  PQclear(result);
+  return value;
+}
+
+void
+demur_test_store_run(const char *path, const char *sql) {
+  if (demur_test_store_is_server()) {
+    PQclear(ask(path, sql));
+    return;
+  }
+  sqlite3 *database;
+  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close(database);
+}
