@@ -195,16 +195,16 @@ append_names(GString *sql, const char *prefix, const Column *columns, size_t n) 
     g_string_append_printf(sql, "%s%s%s", c > 0 ? ", " : "", prefix, columns[c].name);
 }
 
-/* A constant text, as the store wants it. */
+/* A constant text, as the store wants it. end: "", or that its number is told, which costs a little. */
 static const char *
-insert_sql(const char *table, const char *first, const Column *columns, size_t n) {
+insert_sql(const char *table, const char *first, const Column *columns, size_t n, const char *end) {
   g_autoptr(GString) sql = g_string_new(NULL);
   g_string_append_printf(sql, "INSERT INTO %s (%s%s", table, first, *first != '\0' ? ", " : "");
   append_names(sql, "", columns, n);
   g_string_append(sql, ") VALUES (");
   for (size_t c = 0; c < n + (*first != '\0' ? 1 : 0); c++)
     g_string_append(sql, c > 0 ? ", ?" : "?");
-  g_string_append(sql, ") RETURNING id");
+  g_string_append_printf(sql, ")%s", end);
   return g_intern_string(sql->str);
 }
 
@@ -239,8 +239,8 @@ record_of_batch(const DemurVerdictBatch *batch) {
 static gboolean
 insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *id,
              GError **error) {
-  DemurStatement *statement =
-      demur_store_statement(workspace, insert_sql("verdict_batch", "", of_batch, N_BATCH), error);
+  DemurStatement *statement = demur_store_statement(
+      workspace, insert_sql("verdict_batch", "", of_batch, N_BATCH, " RETURNING id"), error);
   if (statement == NULL)
     return FALSE;
   const DemurVerdictRecord record = record_of_batch(batch);
@@ -252,9 +252,9 @@ insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *
 }
 
 static gboolean
-insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record, GError **error) {
-  DemurStatement *statement = demur_store_statement(
-      workspace, insert_sql("verdict", "batch_id", of_verdict, N_VERDICT), error);
+insert(DemurWorkspace *workspace, const char *sql, gint64 batch, const DemurVerdictRecord *record,
+       GError **error) {
+  DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, batch);
@@ -296,10 +296,13 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
   g_autoptr(GPtrArray) digests = g_ptr_array_new_full((guint)n, g_free);
   gboolean ok = TRUE;
   gint64 first = 0, last = 0;
+  const char *untold = insert_sql("verdict", "batch_id", of_verdict, N_VERDICT, ""),
+             *told = insert_sql("verdict", "batch_id", of_verdict, N_VERDICT, " RETURNING id");
   for (size_t i = 0; ok && i < n; i++) {
     const DemurVerdictRecord whole = complete(batch, &records[i], event);
     g_ptr_array_add(digests, whole.digest);
-    ok = insert(workspace, id, &whole, error);
+    const gboolean is_end = i == 0 || i + 1 == n;
+    ok = insert(workspace, is_end ? told : untold, id, &whole, error);
     last = demur_store_inserted_id(workspace);
     first = i == 0 ? last : first;
   }
