@@ -388,13 +388,15 @@ static const DemurSchemaColumn selector_key_columns[] = {
 };
 
 #define TABLE(name, rules, ...) \
-  { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__} }
+  { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__}, 0 }
+#define TABLE_OF_FILES(name, n) { #name, name##_columns, G_N_ELEMENTS(name##_columns), "", {NULL}, n }
 const DemurSchemaTable demur_schema_tables[] = {
     TABLE(cohort, "", NULL),
     TABLE(cohort_split, "PRIMARY KEY (cohort_id, position), UNIQUE (cohort_id, name)", NULL),
     TABLE(cohort_column, "UNIQUE (cohort_id, name, chunk)", NULL),
     TABLE(cohort_attribute, "PRIMARY KEY (cohort_id, position), UNIQUE (cohort_id, name)", NULL),
-    TABLE(selector, "", NULL),
+    /* selector_listed: other engines keep long documents apart, and index no long ones. */
+    TABLE_OF_FILES(selector, 1),
     TABLE(threshold, "UNIQUE (selector_id, coverage)", NULL),
     TABLE(verdict_batch, "", "verdict_batch_selector (selector)", "verdict_batch_cohort (cohort)"),
     TABLE(verdict, "", "verdict_scan (scan_id)", "verdict_of_batch (batch_id)", "verdict_event (event)"),

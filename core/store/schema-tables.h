@@ -31,6 +31,8 @@ typedef struct {
   size_t n_columns;
   const char *rules;                              /* of the table, in SQL; "" */
   const char *indices[DEMUR_SCHEMA_MOST_INDICES]; /* "NAME (COLUMNS)", to a NULL */
+  guint
+      n_of_files; /* indices of the migrations that only an engine with its rows in one piece needs */
 } DemurSchemaTable;
 
 /* In an order in which what a table refers to comes before it. */

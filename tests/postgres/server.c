@@ -1,0 +1,159 @@
+/* What only a server can do: go away in the middle, and be written to by many. Right values: what was
+ * saved before and behind, and the number of what each client was told is kept. Run by
+ * tests/support/with-postgres.sh, which says in DEMUR_TEST_STORE_SERVER how the server is killed and started. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/reviews.h"
+#include "store/verdicts.h"
+#include "support/store.h"
+
+#define N_CLIENTS 10
+#define N_LOOPS 100
+
+static DemurWorkspace *
+open_workspace(const char *path, const char *user) {
+  g_autoptr(GError) error = NULL;
+  DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
+  g_assert_no_error(error);
+  demur_workspace_set_actor(workspace, user, "here", NULL);
+  return workspace;
+}
+
+static void
+control(const char *what) {
+  const char *program = g_getenv("DEMUR_TEST_STORE_SERVER");
+  g_assert_nonnull(program);
+  const char *const argv[] = {"sh", program, what, NULL};
+  g_autoptr(GError) error = NULL;
+  int status = 1;
+  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
+                             &status, &error));
+  g_assert_cmpint(status, ==, 0);
+}
+
+static gboolean
+review(DemurWorkspace *workspace, const char *scan_id, gint64 verdict, const char *comment,
+       GError **error) {
+  DemurReviewRecord record = {.scan_id = (char *)scan_id,
+                              .verdict_id = verdict,
+                              .kind = DEMUR_REVIEW_COMMENT,
+                              .comment = (char *)comment,
+                              .shown = (char *)"{}",
+                              .user = (char *)"reader",
+                              .created = (char *)"2026-01-01T00:00:00Z"};
+  const gboolean ok = demur_reviews_save(workspace, &record, error);
+  g_free(record.verdict_digest);
+  return ok;
+}
+
+static guint
+n_reviews(DemurWorkspace *workspace) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) list = demur_reviews_list(workspace, &error);
+  g_assert_no_error(error);
+  return list->len;
+}
+
+static void
+assert_sound(DemurWorkspace *workspace, size_t n_verdicts) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVerification) found = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  for (size_t f = 0; f < found->n_findings; f++)
+    if (!found->findings[f].ok)
+      g_error("%s: %s", found->findings[f].subject, found->findings[f].message);
+  g_assert_cmpuint(found->n_verdicts, ==, n_verdicts);
+}
+
+static void
+a_server_that_was_killed_is_told_and_come_back_to(void) {
+  g_autofree char *path = demur_test_store_path("/killed", "w");
+  g_autoptr(DemurWorkspace) writer = open_workspace(path, "writer"),
+                            reader = open_workspace(path, "reader");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(review(writer, "1.2", 0, "kept", &error));
+  g_assert_true(demur_workspace_begin(writer, &error));
+  g_assert_true(review(writer, "1.2", 0, "lost", &error));
+  control("kill");
+  g_assert_false(review(writer, "1.2", 0, "not there", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_test_message("%s", error->message);
+  g_clear_error(&error);
+  demur_workspace_rollback(writer);
+  g_assert_null(demur_reviews_list(reader, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_test_message("%s", error->message);
+  g_clear_error(&error);
+  g_assert_false(demur_workspace_begin(writer, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_clear_error(&error);
+  control("start");
+  g_assert_cmpuint(n_reviews(reader), ==, 1);
+  g_assert_true(review(writer, "1.2", 0, "kept as well", &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(n_reviews(reader), ==, 2);
+  assert_sound(reader, 0);
+}
+
+/* One client: gives a verdict, says something of it, reads it. */
+static gboolean
+work(const char *path, int client) {
+  g_autofree char *user = g_strdup_printf("reader %d", client),
+                  *scan = g_strdup_printf("1.2.%d", client);
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path, user);
+  const DemurVerdictBatch batch = {.selector = "s",
+                                   .selector_digest = "d",
+                                   .model = "m",
+                                   .coverage = 0.9,
+                                   .threshold = 0.5,
+                                   .created = "2026-01-01T00:00:00Z"};
+  for (guint i = 0; i < N_LOOPS; i++) {
+    g_autoptr(GError) error = NULL;
+    const DemurVerdictRecord verdict = {.scan_id = scan,
+                                        .risk = 0.25,
+                                        .risk_raw = 0.25,
+                                        .score = 0.125,
+                                        .verdict = DEMUR_VERDICT_ACCEPTED,
+                                        .reasons = (char *)"[]"};
+    g_autofree char *comment = g_strdup_printf("%d of %s", i, user);
+    g_autoptr(GPtrArray) there = NULL;
+    if (!demur_verdicts_save(workspace, &batch, &verdict, 1, &error) ||
+        (there = demur_verdicts_of_scan(workspace, NULL, scan, &error)) == NULL ||
+        there->len != i + 1 ||
+        !review(workspace, scan, ((DemurVerdictRecord *)there->pdata[0])->id, comment, &error)) {
+      g_printerr("%s\n", error != NULL ? error->message : "a verdict is not there");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static void
+many_write_and_nothing_is_lost(void) {
+  g_autofree char *path = demur_test_store_path("/many", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path, "first");
+  pid_t clients[N_CLIENTS];
+  for (int c = 0; c < N_CLIENTS; c++)
+    if ((clients[c] = fork()) == 0)
+      _exit(work(path, c) ? 0 : 1);
+  for (int c = 0; c < N_CLIENTS; c++) {
+    int status;
+    g_assert_cmpint(waitpid(clients[c], &status, 0), ==, clients[c]);
+    g_assert_true(WIFEXITED(status));
+    g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+  }
+  g_assert_cmpuint(n_reviews(workspace), ==, N_CLIENTS * N_LOOPS);
+  assert_sound(workspace, (size_t)N_CLIENTS * N_LOOPS);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/store/server/many-write-and-nothing-is-lost", many_write_and_nothing_is_lost);
+  g_test_add_func("/store/server/a-server-that-was-killed-is-told-and-come-back-to",
+                  a_server_that_was_killed_is_told_and_come_back_to);
+  return g_test_run();
+}
