@@ -18,7 +18,7 @@ static const size_t label_counts[DEMUR_N_AUDIT_CURVE] = {0, 10, 25, 50, 100};
 #define COVERAGE 0.9
 
 typedef struct {
-  double risk, label;
+  double risk, label, weight;
   guint32 site, patient, place;
   gboolean accepted;
 } Scan;
@@ -33,10 +33,10 @@ compare_scans(const void *a, const void *b) {
 
 /* Site error and S-BCE_2 of the scans [n], ascending in risk, or of the accepted of them. */
 static void
-measure(const Scan *scans, size_t n, size_t n_sites, size_t n_patients, gboolean accepted,
-        double *site_error, double *sbce2) {
+measure(const Scan *scans, size_t n, size_t n_sites, size_t n_patients, gboolean weighted,
+        gboolean accepted, double *site_error, double *sbce2) {
   g_autofree double *risks = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1)),
-                    *differences = g_new(double, MAX(n, 1));
+                    *differences = g_new(double, MAX(n, 1)), *weights = g_new(double, MAX(n, 1));
   g_autofree guint32 *sites = g_new(guint32, MAX(n, 1)), *patients = g_new(guint32, MAX(n, 1)),
                      *ranks = g_new0(guint32, MAX(n, 1));
   size_t m = 0;
@@ -45,12 +45,14 @@ measure(const Scan *scans, size_t n, size_t n_sites, size_t n_patients, gboolean
       continue;
     risks[m] = scans[i].risk;
     labels[m] = scans[i].label;
+    weights[m] = scans[i].weight;
     differences[m] = labels[m] - risks[m];
     sites[m] = scans[i].site;
     patients[m++] = scans[i].patient;
   }
   const DemurSiteSample by_site = {.n = m,
                                    .differences = differences,
+                                   .weights = weighted ? weights : NULL,
                                    .sites = sites,
                                    .patients = patients,
                                    .n_sites = n_sites,
@@ -61,36 +63,51 @@ measure(const Scan *scans, size_t n, size_t n_sites, size_t n_patients, gboolean
   *sbce2 = NAN;
   if (m == 0)
     return;
-  const DemurSelectiveSample sample = {
-      .n = m, .risks = risks, .labels = labels, .ranks = ranks, .n_ranks = 1};
+  const DemurSelectiveSample sample = {.n = m,
+                                       .risks = risks,
+                                       .labels = labels,
+                                       .weights = weighted ? weights : NULL,
+                                       .ranks = ranks,
+                                       .n_ranks = 1};
   const double all = 1.0;
   g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(m);
   demur_selective_errors(&sample, &all, 1, 25, scratch, sbce2);
 }
 
-/* One site's labels in the order drawn: their risks and outcomes. */
+/* One site's labels in the order drawn: their risks, outcomes and weights. */
 typedef struct {
   size_t n;
-  double *risks, *labels;
+  double *risks, *labels, *weights;
 } SiteLabels;
+
+static void
+site_labels_clear(SiteLabels *labels) {
+  g_free(labels->risks);
+  g_free(labels->labels);
+  g_free(labels->weights);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SiteLabels, site_labels_clear)
 
 static SiteLabels
 draw_labels(const DemurCohort *view, const DemurEvaluateLabel *labels, size_t n_labels,
             guint32 site, guint64 seed) {
-  SiteLabels drawn = {0, g_new(double, MAX(n_labels, 1)), g_new(double, MAX(n_labels, 1))};
+  SiteLabels drawn = {0, g_new(double, MAX(n_labels, 1)), g_new(double, MAX(n_labels, 1)),
+                      g_new(double, MAX(n_labels, 1))};
   for (size_t i = 0; i < n_labels; i++)
     if (view->sites[labels[i].row] == site) {
       drawn.risks[drawn.n] = view->risks[labels[i].row];
+      drawn.weights[drawn.n] = labels[i].weight;
       drawn.labels[drawn.n++] = labels[i].label;
     }
   DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_AUDIT, 1, site, 0);
   for (size_t i = 0; i + 1 < drawn.n; i++) {
     const size_t other = i + demur_random_below(&random, drawn.n - i);
-    const double risk = drawn.risks[other], label = drawn.labels[other];
-    drawn.risks[other] = drawn.risks[i];
-    drawn.labels[other] = drawn.labels[i];
-    drawn.risks[i] = risk;
-    drawn.labels[i] = label;
+    double *columns[] = {drawn.risks, drawn.labels, drawn.weights};
+    for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
+      const double moved = columns[c][other];
+      columns[c][other] = columns[c][i];
+      columns[c][i] = moved;
+    }
   }
   return drawn;
 }
@@ -105,24 +122,23 @@ fit_sites(const DemurSelector *selector, const DemurCohort *view, const DemurEva
   for (guint32 s = 0; s < view->n_sites; s++) {
     if (!audited[s])
       continue;
-    const SiteLabels drawn = draw_labels(view, labels, n_labels, s, seed);
+    g_auto(SiteLabels) drawn = draw_labels(view, labels, n_labels, s, seed);
     for (size_t c = 0; c < DEMUR_N_AUDIT_CURVE; c++) {
       const size_t k = MIN(label_counts[c], drawn.n);
       n_used[c] += k;
       intercepts[c * view->n_sites + s] =
-          demur_audit_fit(drawn.risks, drawn.labels, k, demur_selector_site_prior(selector),
-                          drawn.risks, drawn.n)
+          demur_audit_fit_weighted(drawn.risks, drawn.labels, drawn.weights, k,
+                                   demur_selector_site_prior(selector), drawn.risks, drawn.n)
               .intercept;
     }
-    g_free(drawn.risks);
-    g_free(drawn.labels);
   }
 }
 
 void
 demur_audit_curve_fill(const DemurSelector *selector, const DemurCohort *view,
                        const DemurEvaluateLabel *labels, size_t n_labels, const guint32 *rows,
-                       const double *scores, size_t n_rows, guint64 seed, DemurEvaluation *e) {
+                       const double *scores, const double *weights, size_t n_rows, guint64 seed,
+                       DemurEvaluation *e) {
   g_autofree double *intercepts = g_new0(double, DEMUR_N_AUDIT_CURVE *MAX(view->n_sites, 1));
   g_autofree guint8 *audited = g_new0(guint8, MAX(view->n_sites, 1));
   size_t n_used[DEMUR_N_AUDIT_CURVE] = {0};
@@ -137,6 +153,7 @@ demur_audit_curve_fill(const DemurSelector *selector, const DemurCohort *view,
         scans[n++] =
             (Scan){demur_audit_risk(view->risks[row], intercepts[c * view->n_sites + site]),
                    (double)view->labels[row],
+                   weights != NULL ? weights[i] : 1.0,
                    site,
                    view->patients[row],
                    (guint32)i,
@@ -145,9 +162,10 @@ demur_audit_curve_fill(const DemurSelector *selector, const DemurCohort *view,
     qsort(scans, n, sizeof *scans, compare_scans);
     DemurAuditCurvePoint *point = &e->audit_curve[c];
     *point = (DemurAuditCurvePoint){.labels = label_counts[c], .n_labels = n_used[c], .n_scans = n};
-    measure(scans, n, view->n_sites, view->n_patients, FALSE, &point->site_error, &point->sbce2);
-    measure(scans, n, view->n_sites, view->n_patients, TRUE, &point->accepted_site_error,
-            &point->accepted_sbce2);
+    measure(scans, n, view->n_sites, view->n_patients, weights != NULL, FALSE, &point->site_error,
+            &point->sbce2);
+    measure(scans, n, view->n_sites, view->n_patients, weights != NULL, TRUE,
+            &point->accepted_site_error, &point->accepted_sbce2);
   }
   e->n_audit_curve = DEMUR_N_AUDIT_CURVE;
 }

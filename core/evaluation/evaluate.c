@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "metrics/coverage.h"
+#include "selector/outcome-weights.h"
 #include "selector/mlp-kernel.h"
 
 void
@@ -465,8 +466,11 @@ add_audits(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
   for (size_t s = 0; s < input->cohort->n_sites; s++)
     e->n_audited_sites += input->sites[s].audited != FALSE;
   e->n_audit_labels = input->n_labels;
-  demur_audit_curve_fill(selector, view, input->labels, input->n_labels, rows, scores, n_rows,
-                         input->seed, e);
+  g_autofree double *weights = NULL;
+  if (!demur_outcome_weights(input->cohort, rows, n_rows, &weights, error))
+    return FALSE;
+  demur_audit_curve_fill(selector, view, input->labels, input->n_labels, rows, scores, weights,
+                         n_rows, input->seed, e);
   return TRUE;
 }
 

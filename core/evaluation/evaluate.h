@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   guint32 row;
   double label;
+  double weight; /* selector/outcome-weights.h, of the labels of its site; 1 where there are none */
 } DemurEvaluateLabel;
 
 typedef struct {

@@ -480,7 +480,18 @@ demur_site_posterior_free(DemurSitePosterior *posterior) {
 DemurSitePosterior *
 demur_site_posterior_new(const DemurSitePrior *prior, const double *offsets, const double *labels,
                          size_t n) {
-  return posterior_new(prior, &(SiteScans){offsets, labels, NULL, n});
+  return demur_site_posterior_weighted(prior, offsets, labels, NULL, n);
+}
+
+DemurSitePosterior *
+demur_site_posterior_weighted(const DemurSitePrior *prior, const double *offsets,
+                              const double *labels, const double *weights, size_t n) {
+  g_autofree double *scaled =
+      weights != NULL && n > 0 ? g_memdup2(weights, n * sizeof(double)) : NULL;
+  if (scaled != NULL)
+    scale_weights(scaled, n);
+  const SiteScans scans = {offsets, labels, scaled, n};
+  return posterior_new(prior, &scans);
 }
 
 double

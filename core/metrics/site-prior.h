@@ -56,6 +56,12 @@ typedef struct {
 /* After n labelled scans of the site (offsets and labels as above; n = 0: before any). */
 DemurSitePosterior *demur_site_posterior_new(const DemurSitePrior *prior, const double *offsets,
                                              const double *labels, size_t n);
+
+/* weights [n] of the labels' outcomes, not negative; NULL: 1. They are scaled to sum to the number of scans
+ * that say as much, (sum w)^2 / sum w^2. */
+DemurSitePosterior *demur_site_posterior_weighted(const DemurSitePrior *prior,
+                                                  const double *offsets, const double *labels,
+                                                  const double *weights, size_t n);
 void demur_site_posterior_free(DemurSitePosterior *posterior);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSitePosterior, demur_site_posterior_free)
 

@@ -82,17 +82,26 @@ mean_risk(const double *risks, size_t n, double intercept) {
 DemurAudit
 demur_audit_fit(const double *risks, const double *labels, size_t n_labels,
                 const DemurSitePrior *prior, const double *site_risks, size_t n_site) {
+  return demur_audit_fit_weighted(risks, labels, NULL, n_labels, prior, site_risks, n_site);
+}
+
+DemurAudit
+demur_audit_fit_weighted(const double *risks, const double *labels, const double *weights,
+                         size_t n_labels, const DemurSitePrior *prior, const double *site_risks,
+                         size_t n_site) {
   DemurAudit audit = {.tau2 = prior->tau2, .n_labels = n_labels, .observed = NAN};
   g_autofree double *logits = g_new(double, MAX(n_labels, 1));
-  double difference = 0.0;
+  double difference = 0.0, total = 0.0;
   for (size_t i = 0; i < n_labels; i++) {
+    const double weight = weights != NULL ? weights[i] : 1.0;
     logits[i] = demur_logit(risks[i]);
-    difference += labels[i] - risks[i];
+    difference += weight * (labels[i] - risks[i]);
+    total += weight;
   }
   if (n_labels > 0)
-    audit.observed = difference / (double)n_labels;
+    audit.observed = difference / total;
   g_autoptr(DemurSitePosterior) posterior =
-      demur_site_posterior_new(prior, logits, labels, n_labels);
+      demur_site_posterior_weighted(prior, logits, labels, weights, n_labels);
   audit.intercept = n_labels > 0 ? demur_site_posterior_mean(posterior) : 0.0;
   audit.low = demur_site_posterior_quantile(posterior, 0.025);
   audit.high = demur_site_posterior_quantile(posterior, 0.975);

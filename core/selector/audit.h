@@ -32,6 +32,12 @@ typedef struct {
 DemurAudit demur_audit_fit(const double *risks, const double *labels, size_t n_labels,
                            const DemurSitePrior *prior, const double *site_risks, size_t n_site);
 
+/* weights [n_labels] of the labels (selector/outcome-weights.h); NULL: 1. `observed` is weighted too. */
+DemurAudit demur_audit_fit_weighted(const double *risks, const double *labels,
+                                    const double *weights, size_t n_labels,
+                                    const DemurSitePrior *prior, const double *site_risks,
+                                    size_t n_site);
+
 /* sigmoid(logit r + b); r itself for b = 0. */
 double demur_audit_risk(double risk, double intercept);
 

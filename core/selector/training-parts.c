@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "metrics/censoring.h"
 
 #include "selector/folds.h"
+#include "selector/outcome-weights.h"
 #include "selector/selector-private.h"
 
 #define VALIDATION_SHARE 0.2
@@ -34,27 +34,12 @@ part_load(DemurTrainingPart *part, DemurPartRole role, const DemurCohort *cohort
 /* Scans that were left before the horizon go, and the others stand for them. */
 static gboolean
 weigh(const DemurCohort *cohort, DemurTrainingPart *part, GError **error) {
-  if (cohort->times == NULL || part->n_rows == 0)
-    return TRUE;
   const size_t n = part->n_rows;
-  g_autofree double *times = g_new(double, n), *weights = g_new(double, n);
-  g_autofree gint32 *ended = g_new(gint32, n);
-  g_autofree guint32 *sites = g_new(guint32, n);
-  const double horizon = demur_cohort_horizon(cohort);
-  gboolean any_left = FALSE;
-  for (size_t i = 0; i < n; i++) {
-    times[i] = cohort->times[part->rows[i]];
-    ended[i] = cohort->statuses[part->rows[i]];
-    sites[i] = cohort->sites[part->rows[i]];
-    any_left |= times[i] < horizon && ended[i] == DEMUR_ENDED_LEFT;
-  }
-  if (!any_left)
-    return TRUE;
-  g_autoptr(DemurCensoring) censoring =
-      demur_censoring_new(times, ended, sites, n, cohort->n_sites, horizon, error);
-  if (censoring == NULL)
+  g_autofree double *weights = NULL;
+  if (!demur_outcome_weights(cohort, part->rows, n, &weights, error))
     return FALSE;
-  demur_censoring_weights(censoring, NULL, weights, NULL);
+  if (weights == NULL)
+    return TRUE;
   part->weights = g_new(double, n);
   part->n_rows = 0;
   for (size_t i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json-writer.h"
 #include "base/file-output.h"
+#include "selector/outcome-weights.h"
 #include "store/audits.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
@@ -190,6 +191,8 @@ demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params,
  * patient (the first). */
 typedef struct {
   double *risks, *labels;
+  double *weights;       /* selector/outcome-weights.h; NULL: 1 */
+  guint32 *rows;         /* of the cohort */
   const char **scan_ids; /* the cohort's */
   size_t n, n_empty, n_repeated;
   size_t n_known, n_contrary; /* labels that the cohort has too, and has otherwise */
@@ -200,6 +203,8 @@ static void
 joined_clear(Joined *joined) {
   g_free(joined->risks);
   g_free(joined->scan_ids);
+  g_free(joined->weights);
+  g_free(joined->rows);
   g_free(joined->labels);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Joined, joined_clear)
@@ -213,6 +218,7 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
   joined->risks = g_new(double, rows->len);
   joined->labels = g_new(double, rows->len);
   joined->scan_ids = g_new(const char *, rows->len);
+  joined->rows = g_new(guint32, MAX(rows->len, 1));
   for (guint i = 0; i < rows->len; i++) {
     const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
     const gssize scan = demur_cohort_find_scan(site->cohort, row->scan_id);
@@ -242,6 +248,7 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
     else {
       joined->risks[joined->n] = site->view->risks[scan];
       joined->scan_ids[joined->n] = site->cohort->scan_ids[scan];
+      joined->rows[joined->n] = (guint32)scan;
       const gint32 known = site->cohort->labels[scan];
       joined->n_known += known != DEMUR_NO_LABEL;
       if (known != DEMUR_NO_LABEL && (double)known != row->label && joined->n_contrary++ == 0)
@@ -348,6 +355,7 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
   if (applied->cohort == NULL ||
       !demur_site_scans_load(task, applied->cohort, NULL, applied->site, &site, error) ||
       !join_labels(&site, applied->site, rows, params->path, &joined, error) ||
+      !demur_outcome_weights_labelled(site.cohort, joined.rows, joined.n, &joined.weights, error) ||
       !demur_thresholds_current(workspace, params->selector, &threshold, error))
     return FALSE;
   if (joined.n_contrary > 0)
@@ -356,8 +364,9 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
   g_autofree double *risks = g_new(double, site.n);
   for (size_t i = 0; i < site.n; i++)
     risks[i] = site.view->risks[site.rows[i]];
-  applied->audit = demur_audit_fit(joined.risks, joined.labels, joined.n,
-                                   demur_selector_site_prior(site.selector), risks, site.n);
+  applied->audit =
+      demur_audit_fit_weighted(joined.risks, joined.labels, joined.weights, joined.n,
+                               demur_selector_site_prior(site.selector), risks, site.n);
   applied->simulated = site.cohort->simulated;
   applied->n_site_scans = site.n;
   applied->n_empty = joined.n_empty;

@@ -8,6 +8,7 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "selector/coverage.h"
+#include "selector/outcome-weights.h"
 #include "store/events.h"
 
 void
@@ -130,13 +131,23 @@ take_labels(DemurCohort *cohort, const DemurAuditRecord *record, GArray *labels,
   JsonObjectIter iter;
   const char *scan_id;
   JsonNode *label;
+  const guint first = labels->len;
+  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(guint32));
   json_object_iter_init_ordered(&iter, json_node_get_object(json_parser_get_root(parser)));
   while (json_object_iter_next_ordered(&iter, &scan_id, &label)) {
     const gssize row = demur_cohort_find_scan(cohort, scan_id);
-    const DemurEvaluateLabel one = {(guint32)row, (double)json_node_get_int(label)};
-    if (row >= 0)
-      g_array_append_val(labels, one);
+    const DemurEvaluateLabel one = {(guint32)row, (double)json_node_get_int(label), 1.0};
+    if (row < 0)
+      continue;
+    g_array_append_val(labels, one);
+    g_array_append_val(rows, one.row);
   }
+  g_autofree double *weights = NULL;
+  if (!demur_outcome_weights_labelled(cohort, (const guint32 *)(gconstpointer)rows->data, rows->len,
+                                      &weights, error))
+    return FALSE;
+  for (guint i = 0; weights != NULL && i < rows->len; i++)
+    g_array_index(labels, DemurEvaluateLabel, first + i).weight = weights[i];
   return TRUE;
 }
 

@@ -7,6 +7,7 @@
 #include "cohort/import.h"
 #include "metrics/offset-logistic.h"
 #include "selector/audit.h"
+#include "selector/outcome-weights.h"
 #include "selector/training.h"
 #include "support/support.h"
 
@@ -296,10 +297,68 @@ few_sites_leave_an_audit_its_say(void) {
   g_assert_cmpuint(n_held * 100, >=, n * 92);
 }
 
+/* A cohort whose outcomes come within 6 years, evenly, and of which a tenth a year is left: who had the outcome is
+ * known sooner than who had not, so of the labels that are there too many are 1. Risks are right: the mean
+ * intercept of 60 sites is 0 by weighted labels, and well above without weights. Labels that were looked up of
+ * everyone have no weight. */
+static void
+labels_of_those_who_were_not_left(void) {
+  enum { SITES = 60, EACH = 100, N = SITES * EACH };
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  DemurRandom random = demur_random_stream(3, DEMUR_STREAM_TEST, 5, 0, 0);
+  for (size_t i = 0; i < N; i++) {
+    const double risk = demur_sigmoid(-0.8 + demur_random_normal(&random));
+    const gboolean event = demur_random_uniform(&random) < risk;
+    const double left = 8.0 * demur_random_exponential(&random),
+                 came = event ? 6.0 * demur_random_uniform(&random) : 7.0;
+    const int label = came <= fmin(left, 6.0) ? 1 : left >= 6.0 ? 0 : DEMUR_NO_LABEL;
+    g_autofree char *id = g_strdup_printf("p%zu", i), *site = g_strdup_printf("s%zu", i / EACH);
+    demur_cohort_builder_add(builder, id, id, site, "test", label, &risk, NULL, NULL);
+    demur_cohort_builder_outcome(builder, fmin(came, left),
+                                 came <= left && event ? DEMUR_STATUS_EVENT : DEMUR_STATUS_CENSORED,
+                                 6.0);
+  }
+  g_autoptr(DemurCohort) cohort =
+      demur_cohort_builder_finish(builder, "left", "model", "test", "", TRUE, &error);
+  g_assert_no_error(error);
+  const double tau = 0.5;
+  double mean[2] = {0.0, 0.0};
+  double one = 1.0, zero = 0.0, sd = tau;
+  const DemurSitePrior prior = {
+      .tau2 = tau * tau, .n = 1, .weights = &one, .means = &zero, .sds = &sd};
+  for (size_t s = 0; s < SITES; s++) {
+    guint32 rows[EACH];
+    double risks[EACH], labels[EACH];
+    size_t n = 0;
+    for (guint32 i = (guint32)(s * EACH); i < (s + 1) * EACH; i++)
+      if (cohort->labels[i] != DEMUR_NO_LABEL) {
+        rows[n] = i;
+        risks[n] = cohort->risks[i];
+        labels[n++] = (double)cohort->labels[i];
+      }
+    g_autofree double *weights = NULL, *none = NULL;
+    g_assert_true(demur_outcome_weights_labelled(cohort, rows, n, &weights, &error));
+    g_assert_no_error(error);
+    g_assert_nonnull(weights);
+    mean[0] += demur_audit_fit(risks, labels, n, &prior, risks, n).intercept / SITES;
+    mean[1] +=
+        demur_audit_fit_weighted(risks, labels, weights, n, &prior, risks, n).intercept / SITES;
+    for (guint32 i = 0; i < EACH; i++)
+      rows[i] = (guint32)(s * EACH) + i;
+    g_assert_true(demur_outcome_weights_labelled(cohort, rows, EACH, &none, &error));
+    g_assert_null(none);
+  }
+  g_test_message("mean intercept %.3f, without weights %.3f", mean[1], mean[0]);
+  g_assert_cmpfloat(mean[0], >, 0.2);
+  g_assert_cmpfloat(fabs(mean[1]), <, 0.08);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/selector/audit/mean", posterior_mean_by_hand);
+  g_test_add_func("/selector/audit/left", labels_of_those_who_were_not_left);
   g_test_add_func("/selector/audit/prior", prior_and_symmetry);
   g_test_add_func("/selector/audit/choice", choice_is_stratified_and_fair);
   g_test_add_func("/selector/audit/few-sites", few_sites_leave_an_audit_its_say);
