@@ -136,9 +136,11 @@ fit_sites(const DemurSelector *selector, const DemurCohort *view, const DemurEva
 
 void
 demur_audit_curve_fill(const DemurSelector *selector, const DemurCohort *view,
-                       const DemurEvaluateLabel *labels, size_t n_labels, const guint32 *rows,
-                       const double *scores, const double *weights, size_t n_rows, guint64 seed,
-                       DemurEvaluation *e) {
+                       const DemurEvaluateLabel *labels, size_t n_labels,
+                       const DemurAuditMeasured *measured, guint64 seed, DemurEvaluation *e) {
+  const size_t n_rows = measured->n;
+  const guint32 *rows = measured->rows;
+  const double *scores = measured->scores, *weights = measured->weights;
   g_autofree double *intercepts = g_new0(double, DEMUR_N_AUDIT_CURVE *MAX(view->n_sites, 1));
   g_autofree guint8 *audited = g_new0(guint8, MAX(view->n_sites, 1));
   size_t n_used[DEMUR_N_AUDIT_CURVE] = {0};

@@ -469,8 +469,8 @@ add_audits(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
   g_autofree double *weights = NULL;
   if (!demur_outcome_weights(input->cohort, rows, n_rows, &weights, error))
     return FALSE;
-  demur_audit_curve_fill(selector, view, input->labels, input->n_labels, rows, scores, weights,
-                         n_rows, input->seed, e);
+  const DemurAuditMeasured measured = {n_rows, rows, scores, weights};
+  demur_audit_curve_fill(selector, view, input->labels, input->n_labels, &measured, input->seed, e);
   return TRUE;
 }
 
