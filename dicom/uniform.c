@@ -1,9 +1,11 @@
 /* Whether a volume is one acquisition of one reconstruction, by all its slices and attributes:
  * values that a volume has once; acquisition numbers, which may step along a scan made in at least
  * three equal steps; times, which go one way and without a jump; and what may vary but takes turns
- * between few values only where two stacks are interleaved. Sideways: what is left of the slices'
+ * between few values, or is smooth in every other slice, only where two stacks are interleaved. Sideways: what is left of the slices'
  * places across the stack when the median slope (a gantry tilt) is taken off. */
 #include "dicom/stack.h"
+#include "base/number.h"
+#include "dicom/dose-turns.h"
 #include "dicom/two-stacks.h"
 
 #include <math.h>
@@ -111,6 +113,18 @@ differ_enough(const char *a, const char *b) {
   return fabs(x - y) >= LEAST_DIFFERENCE * fmax(fabs(x), fabs(y));
 }
 
+/* Numbers of many values that are smooth in every other slice only. */
+static gboolean
+is_dose_in_turns(const Volume *volume, size_t attribute) {
+  g_autofree double *numbers = g_new(double, volume->n);
+  for (guint i = 0; i < volume->n; i++) {
+    const char *value = value_at(volume, i, attribute);
+    if (value == NULL || !demur_number_parse(value, strlen(value), &numbers[i]))
+      return FALSE;
+  }
+  return demur_dose_takes_turns(numbers, volume->n);
+}
+
 static void
 check_free(Volume *volume, size_t attribute) {
   const guint other = first_other(volume, attribute);
@@ -118,8 +132,9 @@ check_free(Volume *volume, size_t attribute) {
     return;
   const Runs runs = runs_of(volume, attribute);
   const char *first = value_at(volume, 0, attribute), *second = value_at(volume, other, attribute);
-  if (runs.n_values <= MOST_VALUES && runs.least >= LEAST_IN_BLOCK &&
-      2 * (runs.n_runs - 1) >= volume->n && differ_enough(first, second))
+  if ((runs.n_values <= MOST_VALUES && runs.least >= LEAST_IN_BLOCK &&
+       2 * (runs.n_runs - 1) >= volume->n && differ_enough(first, second)) ||
+      is_dose_in_turns(volume, attribute))
     tell(volume, attribute, DEMUR_MIXED_TURNS, first, second, NAN);
 }
 

@@ -3,6 +3,10 @@
  * slices differ as those of scanners do: accepted. */
 #include "phases-fixture.h"
 
+#include <math.h>
+
+#include "base/random.h"
+#include "dicom/dose-turns.h"
 #include "dicom/free-elements.h"
 #include "dicom/tag-name.h"
 
@@ -241,6 +245,83 @@ test_what_scanners_do_is_accepted(void) {
     }
 }
 
+/* A dose that follows the body, with a noise of 1 % of it: of one scan, or of two of N_POSITIONS slices
+ * each of which the second has a share more. */
+typedef struct {
+  const DemurSliceAttribute *attribute;
+  double more;
+} Dose;
+
+static void
+change_dose(GArray *object, int phase, int k, gconstpointer data) {
+  const Dose *dose = data;
+  const int at = dose->more > 0 ? 2 * k + phase : phase * N_POSITIONS + k;
+  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, (guint64)at, 0, 0);
+  const double body = 200 * (1 + 0.3 * sin(0.35 * at)) * (1 + 0.01 * demur_random_normal(&random));
+  const double number = round(body * (phase == 1 ? 1 + dose->more : 1));
+  g_autofree char *text = g_strdup_printf("%g", number);
+  if (dose->attribute->vr == DEMUR_VR_FD)
+    object_put(object, dose->attribute->tag, "FD", &number, sizeof number);
+  else
+    object_text(object, dose->attribute->tag, demur_vr_name(dose->attribute->vr), text);
+}
+
+static void
+test_a_dose_that_follows_the_body_keeps_two_apart(void) {
+  static const guint32 doses[] = {
+      DEMUR_TAG(0x0018, 0x1151), DEMUR_TAG(0x0018, 0x9330), DEMUR_TAG(0x0018, 0x8151),
+      DEMUR_TAG(0x0018, 0x1152), DEMUR_TAG(0x0018, 0x9332), DEMUR_TAG(0x0018, 0x1153),
+      DEMUR_TAG(0x0018, 0x1150), DEMUR_TAG(0x0018, 0x9328), DEMUR_TAG(0x0018, 0x8150),
+      DEMUR_TAG(0x0018, 0x9345), DEMUR_TAG(0x0018, 0x1170)};
+  for (size_t i = 0; i < G_N_ELEMENTS(doses); i++) {
+    const int found = demur_slice_attribute_find(doses[i]);
+    g_assert_cmpint(found, >=, 0);
+    Dose dose = {demur_slice_attribute((size_t)found), 0.2};
+    g_test_message("%s", dose.attribute->keyword);
+    g_autoptr(DemurImport) two = import_two(NUMBERS_FOLLOW, LIE_BETWEEN, change_dose, &dose);
+    g_assert_false(accepts_both(two));
+    dose.more = 0;
+    g_autoptr(DemurImport) one = import_two(NUMBERS_FOLLOW, LIE_ABOVE, change_dose, &dose);
+    g_assert_cmpstr(fixture_reason(fixture_series(one, 0)), ==, NULL);
+  }
+}
+
+/* How often numbers of one scan are taken for two, and two for two: bodies are sums of two waves of up
+ * to six periods in a scan. */
+static double
+share_in_turns(guint n, double wave, double noise, double more) {
+  enum { N_DRAWS = 1000, MOST = 64 };
+  guint n_found = 0;
+  for (guint draw = 0; draw < N_DRAWS; draw++) {
+    DemurRandom random = demur_random_stream(2, DEMUR_STREAM_TEST, draw, n, 0);
+    const double periods = 0.5 + 2.5 * demur_random_uniform(&random);
+    const double first = 2 * G_PI * demur_random_uniform(&random);
+    const double second = 2 * G_PI * demur_random_uniform(&random);
+    double values[MOST];
+    for (guint i = 0; i < n; i++) {
+      const double at = 2 * G_PI * periods * i / n;
+      values[i] = round(150 * (1 + wave * (sin(first + at) + sin(second + 2 * at) / 2)) *
+                        (1 + noise * demur_random_normal(&random)) * (i % 2 == 1 ? 1 + more : 1));
+    }
+    n_found += demur_dose_takes_turns(values, n) ? 1 : 0;
+  }
+  return (double)n_found / N_DRAWS;
+}
+
+static void
+test_one_dose_is_seldom_taken_for_two(void) {
+  static const guint n_slices[] = {10, 12, 18, 36, 64};
+  for (size_t i = 0; i < G_N_ELEMENTS(n_slices); i++) {
+    const double smooth = share_in_turns(n_slices[i], 0.3, 0.02, 0);
+    const double rough = share_in_turns(n_slices[i], 0.5, 0.05, 0);
+    const double two = share_in_turns(n_slices[i], 0.3, 0.01, 0.1);
+    g_test_message("%u slices: %.4f and %.4f of one, %.3f of two", n_slices[i], smooth, rough, two);
+    g_assert_cmpfloat(smooth, <=, 0.001);
+    g_assert_cmpfloat(rough, <=, 0.005);
+    g_assert_cmpfloat(two, >=, n_slices[i] >= 36 ? 0.95 : 0);
+  }
+}
+
 /* Two breath holds with an AcquisitionNumber each are two acquisitions, as ever. */
 static void
 change_breath(GArray *object, int phase, int k, gconstpointer data) {
@@ -329,6 +410,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/two-stacks/rescaling", test_rescaling_may_take_turns);
   g_test_add_func("/dicom/two-stacks/three", test_three_are_more_than_one);
   g_test_add_func("/dicom/two-stacks/habits", test_what_scanners_do_is_accepted);
+  g_test_add_func("/dicom/two-stacks/dose", test_a_dose_that_follows_the_body_keeps_two_apart);
+  g_test_add_func("/dicom/two-stacks/one-dose", test_one_dose_is_seldom_taken_for_two);
   g_test_add_func("/dicom/two-stacks/breath-holds", test_two_breath_holds_are_two);
   g_test_add_func("/dicom/two-stacks/open-sequence", test_a_sequence_without_length_is_compared);
   g_test_add_func("/dicom/two-stacks/written-anew", test_half_that_was_written_anew_is_one);
