@@ -1,6 +1,6 @@
 # demur_late(PROGRAM NAME room OBJECTS object-files LINKS ... [INSTALL]): the program loads the room when it first calls into it
 # (app/late/late.h). The room's module stands beside the program in the build folder, and in DEMUR_MODULE_DIR once installed.
-# OBJECTS are what the module is made of; LINKS the libraries that only it needs. Not under sanitizers, which want all of
+# Both say of which object files they are made: a module of another build is refused. OBJECTS are what the module is made of; LINKS the libraries that only it needs. Not under sanitizers, which want all of
 # a program at its start, nor for processors that have no trampolines: there the room is linked as any other.
 set(DEMUR_MODULE_DIR ${CMAKE_INSTALL_LIBDIR}/demur)
 set(DEMUR_LATE OFF)
@@ -16,7 +16,12 @@ function(demur_late program)
     return()
   endif()
   set(module demur-${LATE_NAME}-late)
-  add_library(${module} MODULE ${LATE_OBJECTS})
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${program}-${LATE_NAME})
+  add_custom_command(OUTPUT ${made}.S ${made}.given ${made}-build.S
+    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/late.sh ${CMAKE_NM} ${LATE_NAME} ${module}.so ${made}.S ${made}.given ${made}-build.S ${LATE_OBJECTS}
+    DEPENDS ${LATE_OBJECTS} ${CMAKE_SOURCE_DIR}/cmake/late.sh
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(${module} MODULE ${LATE_OBJECTS} ${made}-build.S)
   set_target_properties(${module} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:${program}>)
   target_link_libraries(${module} PRIVATE ${LATE_LINKS})
   target_link_options(${module} PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,relro,-z,now -Wl,--as-needed)
@@ -24,11 +29,6 @@ function(demur_late program)
     install(TARGETS ${module} LIBRARY DESTINATION ${DEMUR_MODULE_DIR})
   endif()
 
-  set(made ${CMAKE_CURRENT_BINARY_DIR}/${program}-${LATE_NAME})
-  add_custom_command(OUTPUT ${made}.S ${made}.given
-    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/late.sh ${CMAKE_NM} ${LATE_NAME} ${module}.so ${made}.S ${made}.given ${LATE_OBJECTS}
-    DEPENDS ${LATE_OBJECTS} ${CMAKE_SOURCE_DIR}/cmake/late.sh
-    COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${made}.S PROPERTIES OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/app/late/x86-64.inc)
   target_sources(${program} PRIVATE ${made}.S ${CMAKE_SOURCE_DIR}/app/late/late.c)
   target_link_options(${program} PRIVATE -Wl,--as-needed @${made}.given)

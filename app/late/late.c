@@ -11,9 +11,17 @@ static void G_GNUC_NORETURN
 fail(const DemurLateRoom *room, const char *why) {
   g_printerr(
       "demur: %s, a part of the program, can't be loaded: %s; it belongs beside the program, or "
-      "where that was installed: install it again\n",
+      "where that was installed: start the program again, or install it again\n",
       room->file, why);
   exit(EXIT_FAILURE);
+}
+
+/* The module's name is the same in every build: an upgrade beneath a running program puts another's there. */
+static void
+check_build(const DemurLateRoom *room, void *module) {
+  const char *build = dlsym(module, DEMUR_LATE_BUILD);
+  if (build == NULL || strcmp(build, room->build) != 0)
+    fail(room, "it is of another build than the program, as behind an upgrade while that ran");
 }
 
 void
@@ -27,6 +35,7 @@ demur_late_enter(const DemurLateRoom *room) {
     void *module = dlopen(room->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (module == NULL)
       fail(room, dlerror());
+    check_build(room, module);
     const char *name = room->names;
     for (size_t i = 0; i < room->n; i++, name += strlen(name) + 1) {
       void *function = dlsym(module, name);

@@ -11,9 +11,14 @@
 
 #include <stddef.h>
 
+/* What a module calls the text that says of which object files it is made. Program and module of one build agree on every
+ * struct that passes between them; of two builds they need not, whatever their functions are called. */
+#define DEMUR_LATE_BUILD "demur_late_build"
+
 /* A room's trampolines, as cmake/late.sh writes them. */
 typedef struct {
   const char *file;  /* of the module, without a folder */
+  const char *build; /* SHA-256 of its object files, in hex; its DEMUR_LATE_BUILD is the same */
   const char *names; /* of its functions, each with its NUL */
   void **slots;      /* [n], on pages of their own */
   size_t n;
@@ -21,6 +26,6 @@ typedef struct {
 } DemurLateRoom;
 
 /* Loads the room, fills its slots and makes their pages read-only; at once where that is done. Any thread. Where the
- * module can't be loaded, or is another build's and lacks a function, the program says so on standard error and ends
+ * module can't be loaded, or is another build's (before any of it is called), the program says so on standard error and ends
  * with 1, since no caller of a function expects that: the installation is broken. Called by the trampolines alone. */
 void demur_late_enter(const DemurLateRoom *room);

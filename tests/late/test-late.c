@@ -1,6 +1,6 @@
 /* Rooms that are loaded at the first call into them (app/late/late.h): arguments and results of every kind
  * come through that call as through the next, from many threads at once; the room finds the program's own
- * functions and data; and a module that is not there is said. */
+ * functions and data; and a module that is not there, or of another build, is said. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include <glib.h>
 #include <link.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "late/absent.h"
+#include "late/newer.h"
+#include "late/older.h"
 #include "late/room.h"
 
 const double demur_trial_factor = 2.0;
@@ -67,10 +69,40 @@ a_module_that_is_gone_is_said(void) {
       "*demur-absent-late.so, a part of the program, can't be loaded*install it again*");
 }
 
+static void
+check_other_is_refused(const char *file) {
+  g_test_trap_subprocess(NULL, 0, 0);
+  g_test_trap_assert_failed();
+  g_autofree char *said = g_strdup_printf("*%s, a part of the program, *another build*", file);
+  g_test_trap_assert_stderr(said);
+}
+
+static void
+a_module_that_says_another_build_is_refused(void) {
+  DemurNewerAnswer answer = {0};
+  if (g_test_subprocess()) {
+    demur_newer_answer(&answer);
+    exit(EXIT_SUCCESS);
+  }
+  check_other_is_refused("demur-newer-late.so");
+}
+
+static void
+a_module_that_says_no_build_is_refused(void) {
+  DemurOlderAnswer answer = {0};
+  if (g_test_subprocess()) {
+    demur_older_answer(&answer);
+    exit(EXIT_SUCCESS);
+  }
+  check_other_is_refused("demur-older-late.so");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/late/threads", the_first_call_is_as_the_next_from_any_thread);
   g_test_add_func("/late/absent", a_module_that_is_gone_is_said);
+  g_test_add_func("/late/newer", a_module_that_says_another_build_is_refused);
+  g_test_add_func("/late/older", a_module_that_says_no_build_is_refused);
   return g_test_run();
 }

@@ -1,0 +1,11 @@
+/* A room whose module is another build's, by which the answer lies elsewhere. */
+#pragma once
+
+typedef struct {
+#ifdef OTHER_BUILD
+  int before;
+#endif
+  int answer;
+} DemurNewerAnswer;
+
+void demur_newer_answer(DemurNewerAnswer *answer);
