@@ -21,12 +21,14 @@
 #include "base/shown-text.h"
 
 static const DemurCommand *const commands[] = {
-    &demur_command_demo,     &demur_command_cohort,   &demur_command_dicom,  &demur_command_scores,
-    &demur_command_export,   &demur_command_train,    &demur_command_tune,   &demur_command_assess,
-    &demur_command_evaluate, &demur_command_selector, &demur_command_report, &demur_command_chart,
-    &demur_command_validate, &demur_command_audit,    &demur_command_accept, &demur_command_verify,
-    &demur_command_log,      &demur_command_serve,    &demur_command_shift,  &demur_command_watch,
-    &demur_command_ablate,   &demur_command_federate,
+    &demur_command_demo,     &demur_command_cohort,    &demur_command_dicom,
+    &demur_command_scores,   &demur_command_export,    &demur_command_train,
+    &demur_command_tune,     &demur_command_assess,    &demur_command_evaluate,
+    &demur_command_selector, &demur_command_report,    &demur_command_chart,
+    &demur_command_validate, &demur_command_audit,     &demur_command_accept,
+    &demur_command_verify,   &demur_command_log,       &demur_command_serve,
+    &demur_command_shift,    &demur_command_watch,     &demur_command_ablate,
+    &demur_command_federate, &demur_command_workspace,
 };
 
 static volatile sig_atomic_t interrupted;

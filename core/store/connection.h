@@ -45,6 +45,11 @@ void demur_store_bind_blob(DemurStatement *statement, int at, gconstpointer byte
 gboolean demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for one of many of which nothing is asked, in a transaction: it is run before the next that is not
+ * put off, and that it failed may be told by that one, or by the commit. */
+gboolean demur_store_run_later(DemurWorkspace *workspace, DemurStatement *statement,
+                               const char *doing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The next row: *row is FALSE behind the last one (the statement is then reset). */
 gboolean demur_store_step(DemurWorkspace *workspace, DemurStatement *statement, gboolean *row,
                           const char *doing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -106,6 +111,10 @@ void demur_store_tell_cohort(DemurWorkspace *workspace, const char *name);
 gboolean demur_store_write_cohort_event(DemurWorkspace *workspace, const char *name,
                                         GError **error);
 
+/* Opens what a copy goes into, made where it is absent, in a transaction that begins before its tables do:
+ * a rollback leaves of them what was there. NULL with error. */
+DemurWorkspace *demur_store_open_empty(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Ends what begin began: commits if ok, else rolls back. Returns ok and committed. */
 gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -116,7 +125,7 @@ gint64 demur_store_next_event(DemurWorkspace *workspace, GError **error);
 /* Who and when for an event where the caller gives no time (owned). */
 char *demur_store_now(DemurWorkspace *workspace);
 
-/* SHA-256 of texts (NULL differs from "") and numbers, each framed (owned). */
+/* SHA-256 of texts (NULL differs from "") and numbers (-0 counts as 0), each framed (owned). */
 char *demur_store_digest(const char *const *texts, size_t n_texts, const double *numbers,
                          size_t n_numbers);
 

@@ -30,6 +30,7 @@ enum {
 };
 
 #define SQLSTATE_LENGTH 5
+#define MOST_LATER 512 /* statements put off: what they answer has room in any socket's buffer */
 #define WRITER_LOCK "1147497845" /* 0x44656d75, "Demu" */
 
 typedef struct {
@@ -39,6 +40,7 @@ typedef struct {
   gpointer wait_data;
   gboolean read_only;
   gboolean in_transaction;
+  guint n_later; /* statements on their way (run_later); > 0: the line is in pipeline mode */
   guint session; /* grows with every connection: what was prepared in an earlier one is gone */
   guint n_statements;
   gint64 n_changed;
@@ -160,8 +162,28 @@ ensure(Connection *c) {
   return configure(c);
 }
 
+/* What came of the statements that were put off: each gives its result and an end, behind the last of
+ * them stands the mark that all are told. The first that failed is the fault; none behind it was run. */
+static gboolean
+drain(Connection *c) {
+  if (c->n_later == 0)
+    return TRUE;
+  gboolean ok = PQpipelineSync(c->server) == 1 || fail(c, NULL);
+  for (guint i = 0; i < c->n_later; i++) {
+    PGresult *result = PQgetResult(c->server);
+    if (!ok || (ok = check(c, result)))
+      PQclear(result);
+    PQclear(PQgetResult(c->server));
+  }
+  PQclear(PQgetResult(c->server));
+  c->n_later = 0;
+  return (PQexitPipelineMode(c->server) == 1 || !ok || fail(c, NULL)) && ok;
+}
+
 static gboolean
 execute(Connection *c, const char *sql) {
+  if (!drain(c))
+    return FALSE;
   PGresult *result = PQexec(c->server, sql);
   const gboolean ok = check(c, result);
   if (ok)
@@ -422,6 +444,8 @@ commit(DemurConnection *connection, guint depth) {
     g_autofree char *sql = g_strdup_printf("RELEASE s%u", depth);
     return execute(c, sql);
   }
+  if (!drain(c))
+    return FALSE;
   /* What failed before, and was not undone, would make of it a rollback. */
   if (PQtransactionStatus(c->server) == PQTRANS_INERROR)
     return keep_fault(c, DEMUR_FAULT_OTHER, "what was written before failed");
@@ -436,6 +460,7 @@ rollback(DemurConnection *connection, guint depth) {
   Connection *c = of_connection(connection);
   g_autofree char *sql = depth == 0 ? g_strdup("ROLLBACK")
                                     : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", depth, depth);
+  (void)drain(c); /* it is undone, whatever came of it */
   if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
     PQclear(PQexec(c->server, sql));
   if (depth == 0)
@@ -538,8 +563,10 @@ bind_bits(Parameter *p, guint64 bits) {
 static void
 bind_double(DemurStatement *statement, int at, double value) {
   Parameter *p = parameter(statement, at, OID_FLOAT8);
+  const double kept =
+      value + 0.0; /* as in a file, where there is no -0: seals are of these bytes */
   guint64 bits;
-  memcpy(&bits, &value, sizeof bits);
+  memcpy(&bits, &kept, sizeof bits);
   if (!isnan(value))
     bind_bits(p, bits);
 }
@@ -570,6 +597,8 @@ prepare_here(Statement *s) {
   }
   if (is_ready)
     return TRUE;
+  if (!drain(c))
+    return FALSE;
   g_snprintf(s->name, sizeof s->name, "s%u", ++c->n_statements);
   s->session = 0;
   PGresult *result = PQprepare(c->server, s->name, s->sql, s->n_parameters, s->prepared);
@@ -580,11 +609,10 @@ prepare_here(Statement *s) {
   return TRUE;
 }
 
+/* Sends it off with what is bound. */
 static gboolean
-run(Statement *s) {
+send_bound(Statement *s) {
   Connection *c = s->connection;
-  if (!ensure(c) || !prepare_here(s))
-    return FALSE;
   const int n = s->n_parameters;
   g_autofree const char **values = g_new0(const char *, MAX(n, 1));
   g_autofree int *lengths = g_new0(int, MAX(n, 1)), *formats = g_new0(int, MAX(n, 1));
@@ -593,7 +621,17 @@ run(Statement *s) {
     lengths[i] = s->parameters[i].length;
     formats[i] = s->parameters[i].is_binary;
   }
-  PGresult *rows = PQexecPrepared(c->server, s->name, n, values, lengths, formats, 1);
+  return PQsendQueryPrepared(c->server, s->name, n, values, lengths, formats, 1) == 1 ||
+         fail(c, NULL);
+}
+
+static gboolean
+run(Statement *s) {
+  Connection *c = s->connection;
+  if (!ensure(c) || !drain(c) || !prepare_here(s) || !send_bound(s))
+    return FALSE;
+  PGresult *rows = PQgetResult(c->server);
+  PQclear(PQgetResult(c->server)); /* the end */
   if (!check(c, rows))
     return FALSE;
   c->n_changed = g_ascii_strtoll(PQcmdTuples(rows), NULL, 10);
@@ -608,6 +646,28 @@ step(DemurStatement *statement) {
   if (s->rows == NULL && !run(s))
     return DEMUR_STEP_FAILED;
   return ++s->row < PQntuples(s->rows) ? DEMUR_STEP_ROW : DEMUR_STEP_DONE;
+}
+
+/* On a line as slow as a network's, a way there and back a row is what a row costs. */
+static gboolean
+run_later(DemurStatement *statement) {
+  Statement *s = of_statement(statement);
+  Connection *c = s->connection;
+  if (!c->in_transaction) {
+    const gboolean ok = run(s);
+    reset(statement);
+    return ok;
+  }
+  if (!prepare_here(s))
+    return FALSE;
+  if (c->n_later == 0 && PQenterPipelineMode(c->server) != 1)
+    return fail(c, NULL);
+  if (!send_bound(s)) {
+    if (c->n_later == 0)
+      (void)PQexitPipelineMode(c->server);
+    return FALSE;
+  }
+  return ++c->n_later < MOST_LATER || drain(c);
 }
 
 static int
@@ -746,6 +806,8 @@ read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) 
   Parameter p = {.type = OID_INT8};
   bind_bits(&p, (guint64)row);
   const char *const values[] = {p.value};
+  if (!drain(c))
+    return FALSE;
   PGresult *result = PQexecParams(c->server, "SELECT data FROM cohort_column WHERE id = $1", 1,
                                   &p.type, values, &p.length, &p.is_binary, 1);
   if (!check(c, result))
@@ -785,6 +847,7 @@ const DemurDriver demur_driver_postgres = {
     .bind_int = bind_int,
     .bind_blob = bind_blob,
     .step = step,
+    .run_later = run_later,
     .n_columns = n_columns,
     .column_name = column_name,
     .column_type = column_type,
@@ -810,5 +873,11 @@ const DemurDriver demur_driver_postgres = {
                 " WHERE n.nspname = 'demur' AND t.tgisinternal AND t.tgenabled <> 'O'",
             [DEMUR_DIALECT_OUTCOME] =
                 "SELECT document::json ->> 'outcome' FROM selector WHERE name = ?",
+            [DEMUR_DIALECT_LAST_NUMBER] =
+                "SELECT pg_catalog.pg_sequence_last_value("
+                "pg_catalog.pg_get_serial_sequence('demur.' || ?1, ?2)::regclass)",
+            [DEMUR_DIALECT_SET_LAST_NUMBER] =
+                "SELECT pg_catalog.setval("
+                "pg_catalog.pg_get_serial_sequence('demur.' || ?1, ?2)::regclass, ?3)",
         },
 };

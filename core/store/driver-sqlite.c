@@ -337,6 +337,16 @@ step(DemurStatement *statement) {
                                : DEMUR_STEP_FAILED;
 }
 
+/* There is no way to a server that waiting would save. */
+static gboolean
+run_later(DemurStatement *statement) {
+  DemurStep at;
+  while ((at = step(statement)) == DEMUR_STEP_ROW)
+    ;
+  reset(statement);
+  return at == DEMUR_STEP_DONE;
+}
+
 static int
 n_columns(const DemurStatement *statement) {
   return sqlite3_column_count(handle_of(statement));
@@ -432,6 +442,7 @@ const DemurDriver demur_driver_sqlite = {
     .bind_int = bind_int,
     .bind_blob = bind_blob,
     .step = step,
+    .run_later = run_later,
     .n_columns = n_columns,
     .column_name = column_name,
     .column_type = column_type,
@@ -448,5 +459,11 @@ const DemurDriver demur_driver_sqlite = {
             [DEMUR_DIALECT_FOREIGN_KEYS] = "PRAGMA foreign_key_check",
             [DEMUR_DIALECT_OUTCOME] =
                 "SELECT json_extract(document, '$.outcome') FROM selector WHERE name = ?",
+            [DEMUR_DIALECT_LAST_NUMBER] = "SELECT seq FROM sqlite_sequence WHERE name = ?1",
+            /* Of a table that keeps it; the others go on behind their last row. */
+            [DEMUR_DIALECT_SET_LAST_NUMBER] =
+                "REPLACE INTO sqlite_sequence (rowid, name, seq)"
+                " SELECT (SELECT rowid FROM sqlite_sequence WHERE name = ?1), name, ?3"
+                " FROM sqlite_master WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'",
         },
 };

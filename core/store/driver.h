@@ -48,6 +48,9 @@ typedef enum {
   DEMUR_DIALECT_INTEGRITY,    /* a row for each fault of the database itself, or one that says ok */
   DEMUR_DIALECT_FOREIGN_KEYS, /* a row for each row whose reference leads nowhere */
   DEMUR_DIALECT_OUTCOME,      /* the outcome in the document of the selector of a name */
+  /* The last number that the engine gave in a table (1: its name, 2: its key's); none or 0: not known. */
+  DEMUR_DIALECT_LAST_NUMBER,
+  DEMUR_DIALECT_SET_LAST_NUMBER, /* likewise; 3: the number, behind which it goes on */
   DEMUR_N_DIALECTS
 } DemurDialect;
 
@@ -101,7 +104,8 @@ struct DemurDriver {
   void (*reset)(DemurStatement *statement); /* bindings stay */
   void (*clear)(DemurStatement *statement); /* bindings are NULL */
 
-  /* Texts and blobs are borrowed until the step is done; NULL and NaN are bound as NULL. */
+  /* Texts and blobs are borrowed until the step is done; NULL and NaN are bound as
+   * NULL, -0 as 0. */
   int (*n_parameters)(const DemurStatement *statement);
   void (*bind_text)(DemurStatement *statement, int at, const char *text);
   void (*bind_double)(DemurStatement *statement, int at, double value);
@@ -109,6 +113,10 @@ struct DemurDriver {
   void (*bind_blob)(DemurStatement *statement, int at, gconstpointer bytes, gsize n_bytes);
 
   DemurStep (*step)(DemurStatement *statement);
+  /* Runs a statement that writes and whose rows nobody asks for, now or, in a transaction, before the
+   * next that is not put off: FALSE, or a failure of that one or of commit, tells that it failed. What
+   * is bound is not needed any more. */
+  gboolean (*run_later)(DemurStatement *statement);
   int (*n_columns)(const DemurStatement *statement);
   const char *(*column_name)(DemurStatement *statement, int at);
   DemurColumnType (*column_type)(DemurStatement *statement, int at);

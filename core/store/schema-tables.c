@@ -424,3 +424,11 @@ const DemurSchemaTable demur_schema_tables[] = {
     TABLE(selector_key, "", NULL),
 };
 const size_t demur_n_schema_tables = G_N_ELEMENTS(demur_schema_tables);
+
+/* clang-format on */
+
+/* A key of one column stands with the column, one of two with the table. */
+size_t
+demur_schema_n_keys(const DemurSchemaTable *table) {
+  return table->columns[0].type == DEMUR_SCHEMA_NUMBERED || *table->rules == '\0' ? 1 : 2;
+}

@@ -39,4 +39,7 @@ typedef struct {
 extern const DemurSchemaTable demur_schema_tables[];
 extern const size_t demur_n_schema_tables;
 
+/* How many of its first columns are the table's key, by which its rows have one order. */
+size_t demur_schema_n_keys(const DemurSchemaTable *table);
+
 G_END_DECLS

@@ -103,6 +103,12 @@ demur_store_run(DemurWorkspace *workspace, DemurStatement *statement, const char
 }
 
 gboolean
+demur_store_run_later(DemurWorkspace *workspace, DemurStatement *statement, const char *doing,
+                      GError **error) {
+  return statement->driver->run_later(statement) || demur_store_fail(workspace, doing, error);
+}
+
+gboolean
 demur_store_step(DemurWorkspace *workspace, DemurStatement *statement, gboolean *row,
                  const char *doing, GError **error) {
   const DemurStep step = statement->driver->step(statement);
@@ -358,7 +364,11 @@ demur_store_digest(const char *const *texts, size_t n_texts, const double *numbe
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
   for (size_t i = 0; i < n_texts; i++)
     demur_digest_add_text(checksum, texts[i]);
-  demur_digest_add_doubles(checksum, numbers, n_numbers);
+  /* As an engine keeps them: SQLite has no -0. */
+  g_autofree double *kept = g_new(double, MAX(n_numbers, 1));
+  for (size_t i = 0; i < n_numbers; i++)
+    kept[i] = numbers[i] + 0.0;
+  demur_digest_add_doubles(checksum, kept, n_numbers);
   return g_strdup(g_checksum_get_string(checksum));
 }
 
@@ -457,8 +467,9 @@ finalize(gpointer data) {
   statement->driver->finalize(statement);
 }
 
-DemurWorkspace *
-demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
+/* begin: in a transaction that is the caller's to end. */
+static DemurWorkspace *
+open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin, GError **error) {
   const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
   const gboolean read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   g_return_val_if_fail(!(create && read_only), NULL);
@@ -474,9 +485,20 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   workspace->connection =
       demur_driver_of(path)->open(path, create, read_only, may_wait, workspace, error);
-  if (workspace->connection == NULL || !migrate(workspace, error))
+  if (workspace->connection == NULL || (begin && !demur_workspace_begin(workspace, error)) ||
+      !migrate(workspace, error))
     return NULL;
   return g_steal_pointer(&workspace);
+}
+
+DemurWorkspace *
+demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
+  return open_workspace(path, flags, FALSE, error);
+}
+
+DemurWorkspace *
+demur_store_open_empty(const char *path, GError **error) {
+  return open_workspace(path, DEMUR_WORKSPACE_CREATE, TRUE, error);
 }
 
 void

@@ -56,8 +56,13 @@ demur_task_verify(DemurTask *task, GError **error) {
       path,
       demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_DEFAULT,
       error);
-  g_autoptr(DemurVerification) verification =
-      workspace != NULL ? demur_workspace_verify(workspace, &task->progress, error) : NULL;
+  return workspace != NULL ? demur_task_verify_workspace(workspace, &task->progress, error) : NULL;
+}
+
+DemurSoundness *
+demur_task_verify_workspace(DemurWorkspace *workspace, const DemurProgress *progress,
+                            GError **error) {
+  g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, progress, error);
   g_autoptr(GPtrArray) selectors =
       verification != NULL ? demur_selectors_list(workspace, error) : NULL;
   if (selectors == NULL)

@@ -22,6 +22,10 @@ typedef struct {
  * What is wrong is a check, not an error; NULL with error where the workspace can't be read at all.
  */
 DemurSoundness *demur_task_verify(DemurTask *task, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same of one that is open. */
+DemurSoundness *demur_task_verify_workspace(DemurWorkspace *workspace,
+                                            const DemurProgress *progress,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_soundness_free(DemurSoundness *soundness);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSoundness, demur_soundness_free)
 

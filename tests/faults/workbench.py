@@ -616,6 +616,7 @@ def commands_of(bench):
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
+        "workspace copy": ["workspace", "copy", "w.demur", "copied.demur"],
         "watch labels": ["watch", "labels", "outcome.csv"],
         "watch lift": ["watch", "lift", bench.alarm, "--reason", "a test"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],

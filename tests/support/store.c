@@ -55,9 +55,15 @@ demur_test_store_path(const char *folder, const char *name) {
   return address_of(database);
 }
 
+/* A file is one, where others are a server's, too. */
+static gboolean
+is_of_server(const char *path) {
+  return strstr(path, "://") != NULL;
+}
+
 void
 demur_test_store_remove(const char *path) {
-  if (demur_test_store_is_server()) {
+  if (is_of_server(path)) {
     PQclear(ask(path, "DROP SCHEMA IF EXISTS demur CASCADE"));
     return;
   }
@@ -83,7 +89,7 @@ number_of_file(const char *path, const char *sql) {
 
 gint64
 demur_test_store_number(const char *path, const char *sql) {
-  if (!demur_test_store_is_server())
+  if (!is_of_server(path))
     return number_of_file(path, sql);
   PGresult *result = ask(path, sql);
   g_assert_cmpint(PQntuples(result), >, 0);
@@ -94,7 +100,7 @@ demur_test_store_number(const char *path, const char *sql) {
 
 void
 demur_test_store_run(const char *path, const char *sql) {
-  if (demur_test_store_is_server()) {
+  if (is_of_server(path)) {
     PQclear(ask(path, sql));
     return;
   }

@@ -62,6 +62,7 @@ test_every_column(void) {
       g_assert_cmpstr(text(columns, 0), ==, column->name);
       g_assert_cmpstr(text(columns, 1), ==, types[column->type]);
       const gboolean is_key = sqlite3_column_int(columns, 4) > 0;
+      g_assert_cmpint(is_key, ==, c < demur_schema_n_keys(table));
       if (!is_key)
         g_assert_cmpint(sqlite3_column_int(columns, 2), ==, column->is_required);
       g_assert_cmpint(text(columns, 3) != NULL, ==, strstr(column->rules, "DEFAULT") != NULL);
