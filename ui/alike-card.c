@@ -233,6 +233,9 @@ on_found(gpointer owner, guint64 tag, gpointer result, const GError *error) {
 
 void
 demur_alike_card_show(DemurAlikeCard *card, DemurSession *session) {
+  if (card->job != NULL &&
+      card->reference == NULL) /* dropped before it said whether there is one */
+    g_clear_pointer(&card->selector, g_free);
   demur_job_drop(&card->job);
   card->generation++;
   empty(card);

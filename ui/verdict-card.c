@@ -488,7 +488,9 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
     g_autofree char *text = g_strdup_printf(
         _("The selector trusts the model on this scan with %s; %s is enough."), score, threshold);
-    gtk_widget_set_margin_top(add_label(box, _("Why"), "heading"), 4);
+    g_auto(GStrv) reasons = demur_scan_reasons(scan, revealed, NULL);
+    if (reasons[0] == NULL) /* else their own card says why */
+      gtk_widget_set_margin_top(add_label(box, _("Why"), "heading"), 4);
     add_label(box, text, NULL);
     DemurDrawing *gauge = demur_drawing_new(_("Score against the threshold"), 120, 16);
     Gauge *data = g_new(Gauge, 1);

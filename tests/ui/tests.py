@@ -2358,6 +2358,15 @@ def how_usual_a_scan_is_and_what_became_of_the_nearest():
             app.wait_text("Revealed: ")
         wait_for(lambda: seen() == wanted, f"{wanted}; there is {seen()}")
         app.quit()
+    # The case changes while its reference scans are still read: they are read anew.
+    demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.05")
+    demur(workspace, "assess", "first", "--all")
+    app = Workstation(workspace)
+    app.wait_text(series["patient_id"])
+    app.keys("n", "Return", "r")
+    app.wait_text("Revealed: ")
+    wait_for(lambda: seen() == wanted, f"{wanted}; there is {seen()}")
+    app.quit()
 
 
 def a_foreign_table_is_mapped_and_split_in_the_window():
