@@ -86,6 +86,7 @@ typedef enum {
   GLOBAL_JSON,
   GLOBAL_QUIET,
   GLOBAL_RAW_CELLS,
+  GLOBAL_NETWORK_DISK,
   GLOBAL_KERNEL,
 } Global;
 
@@ -103,6 +104,8 @@ static const struct {
     {GLOBAL_QUIET, "--quiet", NULL, "no progress on stderr"},
     {GLOBAL_RAW_CELLS, "--raw-cells", NULL,
      "write CSV cells that a spreadsheet would run as they are, without an\napostrophe in front"},
+    {GLOBAL_NETWORK_DISK, "--network-disk", NULL,
+     "open a workspace on a network's disk (NFS, SMB, FUSE), which no other machine\nmay then open"},
     {GLOBAL_KERNEL, "--kernel", "NAME",
      "compute with this kernel (default: the processor's fastest; `portable`\ngives the same bytes on "
      "every processor)"},
@@ -194,6 +197,9 @@ set_global(DemurContext *context, Global global, const char *value, guint *n_thr
     return TRUE;
   case GLOBAL_RAW_CELLS:
     demur_csv_use_raw_cells();
+    return TRUE;
+  case GLOBAL_NETWORK_DISK:
+    demur_task_allow_network_disk();
     return TRUE;
   case GLOBAL_KERNEL:
     return demur_mlp_kernel_choose(value, error);

@@ -429,6 +429,8 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
   g_variant_dict_lookup(options, "screenshot", "s", &self->picture_page);
   g_variant_dict_lookup(options, "case", "s", &self->picture_case);
   g_variant_dict_lookup(options, "check-layout", "b", &self->checking);
+  if (g_variant_dict_contains(options, "network-disk"))
+    demur_task_allow_network_disk();
   g_variant_dict_lookup(options, "size", "s", &size);
   g_variant_dict_lookup(options, "theme", "s", &theme);
   g_autoptr(GVariant) remaining =
@@ -537,6 +539,8 @@ demur_application_init(DemurApplication *self) {
        NULL},
       {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
       {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},
+      {"network-disk", 0, 0, G_OPTION_ARG_NONE, NULL,
+       "open a workspace on a network's disk, which no other machine may then open", NULL},
       {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "the version", NULL},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "[FILE.png]"},
       {NULL}};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "store/driver-sqlite.h"
 #include "store/driver.h"
+#include "store/network-disk.h"
 #include "store/opening.h"
 #include "store/schema.h"
 #include "store/selector-key.h"
@@ -126,7 +127,8 @@ close_connection(DemurConnection *connection) {
   g_free(connection);
 }
 
-/* What stands at path is looked at first, and an empty file made where it may be. */
+/* What stands at path is looked at first, and an empty file made where it may be. What can only be read has
+ * no log that it would share. */
 static char *
 find_file(const char *path, gboolean create, gboolean read_only, gboolean *is_empty,
           gboolean *is_uri, GError **error) {
@@ -139,6 +141,8 @@ find_file(const char *path, gboolean create, gboolean read_only, gboolean *is_em
                     path);
     return NULL;
   }
+  if (!(read_only && demur_workspace_is_read_only(path)) && !demur_network_disk_check(path, error))
+    return NULL;
   if (*is_empty ? !demur_store_make_file(path, error)
                 : !read_only && !demur_store_check_writer(path, error))
     return NULL;

@@ -37,7 +37,7 @@ gboolean demur_workspace_is_read_only(const char *path);
 /* Opens the workspace and brings an older schema up to this program's. NULL with
  * DEMUR_ERROR_NOT_FOUND where the file is absent and not to be created; DEMUR_ERROR_STORE where it
  * is not a workspace, belongs to a newer program (both left untouched), can't be read or written,
- * or is locked for too long; DEMUR_ERROR_USAGE for an empty path. */
+ * is on a network's disk (store/network-disk.h), or is locked for too long; DEMUR_ERROR_USAGE for an empty path. */
 DemurWorkspace *demur_workspace_open(const char *path, DemurWorkspaceFlags flags,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,5 +1,6 @@
 #include "tasks/task.h"
 
+#include "store/network-disk.h"
 #include "store/replace.h"
 #include "tasks/images.h"
 
@@ -59,6 +60,11 @@ demur_task_usual_workspace(const char *last) {
 gboolean
 demur_task_workspace_may_be_there(const char *path) {
   return demur_workspace_is_server(path) || g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+void
+demur_task_allow_network_disk(void) {
+  demur_network_disk_allow();
 }
 
 char *

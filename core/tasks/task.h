@@ -48,6 +48,9 @@ char *demur_task_usual_workspace(const char *last);
  * opened. */
 gboolean demur_task_workspace_may_be_there(const char *path);
 
+/* From now on workspaces in files on a network's disk are opened too (--network-disk; store/network-disk.h). */
+void demur_task_allow_network_disk(void);
+
 /* The time by the task's clock: "2026-01-31T12:00:00Z", owned. */
 char *demur_task_now(const DemurTask *task);
 
