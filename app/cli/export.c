@@ -46,8 +46,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                      .cohort = cohort,
                                      .pdf = pdf,
                                      .reveal = reveal};
+  const char *const read[] = {pdf, NULL};
   if (!check_options(format, &params, error) ||
-      !demur_file_output_check(params.path, DEMUR_FILE_REPLACE, error))
+      !demur_file_output_check(params.path, DEMUR_FILE_REPLACE, error) ||
+      !demur_file_output_check_apart(params.path, read, error))
     return FALSE;
   demur_context_take_stdout(params.path);
   DemurVerdictExported exported;

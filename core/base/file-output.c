@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/kept-file.h"
 #include "base/shown-text.h"
 
 #define BUFFER_SIZE (64 * 1024)
@@ -149,6 +150,32 @@ check_folder(const char *path, const char *folder, GError **error) {
   return refuse(path, reason, error);
 }
 
+/* Whether what is at the target, or belongs to what is beside it, may be replaced. */
+static gboolean
+check_kept(const char *path, DemurFileFlags flags, const Target *target, GError **error) {
+  switch (demur_kept_file(target->place, target->there ? &target->status : NULL)) {
+  case DEMUR_KEPT_DATABASE:
+    return refuse(path,
+                  N_("it is a database, as a workspace is, and no output replaces one; name "
+                     "another file"),
+                  error);
+  case DEMUR_KEPT_COMPANION:
+    return refuse(path,
+                  N_("it belongs to the database beside it, which would be lost; name another "
+                     "file"),
+                  error);
+  case DEMUR_KEPT_LEDGER:
+    return (flags & DEMUR_FILE_LEDGER) != 0 ||
+           refuse(path,
+                  N_("it is the ledger of what was told of patients, which can't be made again; "
+                     "name another file"),
+                  error);
+  case DEMUR_KEPT_NONE:
+    break;
+  }
+  return TRUE;
+}
+
 /* What stands in the way of path; *target is filled where nothing does, its place owned. */
 static gboolean
 check(const char *path, DemurFileFlags flags, Target *target, GError **error) {
@@ -170,7 +197,7 @@ check(const char *path, DemurFileFlags flags, Target *target, GError **error) {
   if (strlen(base) > NAME_MAX)
     return fail_path(path, ENAMETOOLONG, error);
   if (!target->there)
-    return TRUE;
+    return check_kept(path, flags, target, error);
   if ((flags & DEMUR_FILE_REPLACE) == 0) {
     g_autofree char *shown = demur_shown_text(path);
     demur_error_set(error, DEMUR_ERROR_EXISTS,
@@ -183,6 +210,27 @@ check(const char *path, DemurFileFlags flags, Target *target, GError **error) {
                                        "writing to it"),
                                     error)
                            : fail_path(path, errno, error);
+  return check_kept(path, flags, target, error);
+}
+
+static gboolean
+are_one_file(const char *path, const char *other) {
+  struct stat a, b;
+  const gboolean there = stat(path, &a) == 0, other_there = stat(other, &b) == 0;
+  if (there && other_there)
+    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  if (there || other_there)
+    return FALSE;
+  g_autofree char *full = g_canonicalize_filename(path, NULL);
+  g_autofree char *other_full = g_canonicalize_filename(other, NULL);
+  return strcmp(full, other_full) == 0;
+}
+
+gboolean
+demur_file_output_check_apart(const char *path, const char *const *inputs, GError **error) {
+  for (; *inputs != NULL; inputs++)
+    if (strcmp(path, DEMUR_FILE_STDOUT) != 0 && are_one_file(path, *inputs))
+      return refuse(path, N_("it is one of the files that are read; name another file"), error);
   return TRUE;
 }
 

@@ -12,6 +12,8 @@
  * - Rights: 0600, whatever the umask grants; DEMUR_FILE_PUBLIC for what names no patient. A file of
  *   the same owner that is replaced passes its rights on; one that may not be written is refused.
  *   Access lists and hard links are not taken over.
+ * - What holds what can't be made again is not replaced (base/kept-file.h): a database, as a workspace is, and what belongs
+ *   to it; a ledger of what was told, but by DEMUR_FILE_LEDGER.
  * - "-" is standard output; a character device, a FIFO, and a path that leads to standard output
  *   (/dev/stdout) are written to as they are, as a stream: whole or not is then the reader's to
  * see, by the exit status. Folders, sockets and disks are refused.
@@ -38,12 +40,18 @@ typedef enum {
   DEMUR_FILE_PUBLIC = 1 << 1,   /* rights 0666 less the umask */
   DEMUR_FILE_UNSYNCED = 1 << 2, /* whole or not at all while the machine runs; the caller keeps
                                  * the bytes on the disk elsewhere until it has synced this file */
+  DEMUR_FILE_LEDGER = 1 << 3,   /* it is a ledger that grows: the one before is replaced */
 } DemurFileFlags;
 
 /* What can be said before anything is computed: whether opening path would succeed as things stand.
  * Nothing is made or waited for. */
 gboolean demur_file_output_check(const char *path, DemurFileFlags flags,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What a command writes is none of the files that it reads, by whatever name or link: inputs ends in NULL. A file that is
+ * not there yet is known by its name. */
+gboolean demur_file_output_check_apart(const char *path, const char *const *inputs,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A FIFO waits for its reader. */
 DemurFileOutput *demur_file_output_open(const char *path, DemurFileFlags flags,

@@ -393,17 +393,22 @@ write_answer(const DemurFederateAnswered *answered, const DemurFederateLedger *l
              const char *output, GError **error) {
   g_autofree char *kept = demur_federate_ledger_write(ledger);
   g_autofree char *text = demur_federate_answer_write(answered->round, answered->answer);
-  return (answered->known ||
-          demur_file_write(answered->ledger, kept, -1, DEMUR_FILE_REPLACE, error)) &&
+  return (answered->known || demur_file_write(answered->ledger, kept, -1,
+                                              DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, error)) &&
          demur_file_write(output, text, -1, DEMUR_FILE_REPLACE, error);
 }
 
 DemurFederateAnswered *
 demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *params,
                            GError **error) {
-  if (params->output != NULL && !demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
-    return NULL;
   g_autoptr(DemurFederateAnswered) answered = g_new0(DemurFederateAnswered, 1);
+  answered->ledger = params->ledger != NULL ? g_strdup(params->ledger)
+                                            : g_strconcat(task->workspace_path, ".federate", NULL);
+  const char *const read[] = {params->round, answered->ledger, NULL};
+  if (params->output != NULL &&
+      (!demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error) ||
+       !demur_file_output_check_apart(params->output, read, error)))
+    return NULL;
   answered->round = read_round(params->round, error);
   if (answered->round == NULL)
     return NULL;
@@ -420,8 +425,6 @@ demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *par
       !take_material(task, answered->round, &m, error))
     return NULL;
   answered->simulated = m.cohort->simulated;
-  answered->ledger = params->ledger != NULL ? g_strdup(params->ledger)
-                                            : g_strconcat(task->workspace_path, ".federate", NULL);
   answered->answer = demur_federate_answer(answered->round, params->site, &m.scans, error);
   g_autoptr(DemurFederateLedger) ledger =
       answered->answer != NULL ? open_ledger(answered->ledger, error) : NULL;
@@ -454,7 +457,10 @@ free_answer(gpointer answer) {
 
 DemurFederateMerged *
 demur_task_federate_merge(const DemurFederateMergeParams *params, GError **error) {
-  if (!demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error))
+  const char *const round_too[] = {params->round, NULL};
+  if (!demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error) ||
+      !demur_file_output_check_apart(params->output, round_too, error) ||
+      !demur_file_output_check_apart(params->output, (const char *const *)params->answers, error))
     return NULL;
   g_autoptr(DemurFederateRound) round = read_round(params->round, error);
   if (round == NULL)

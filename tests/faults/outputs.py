@@ -105,6 +105,26 @@ def existing_files_links_and_folders(bench, name, whole):
     refused(case, case.run("absent/" + case.old), "there is no folder absent")
 
 
+def what_no_output_replaces(bench, name, whole):
+    """The workspace that the command works with, what belongs to it, and a ledger of what was told: refused, and as they were."""
+    case = Case(bench, name)
+    case.put("told", '{"format": "demur-federate-ledger"}')
+    rows = rows_of(case.folder)
+    # The ending says what a chart or a report is: there a link leads to the workspace.
+    for what, said in (("w.demur", "database"), ("w.demur-wal", "belongs to the database"), ("told", "ledger")):
+        output = what
+        if case.ending in BY_NAME.values() and name in BY_NAME:
+            if what.endswith("-wal"):
+                continue
+            output = "link-" + what + case.ending
+            os.symlink(what, case.path(output))
+        refused(case, case.run(output), said)
+        assert rows_of(case.folder) == rows, (name, what)
+        assert case.read("told") == b'{"format": "demur-federate-ledger"}', name
+        case = Case(bench, name)
+        case.put("told", '{"format": "demur-federate-ledger"}')
+
+
 def names_of_every_kind_and_rights(bench, name, whole):
     """Of a line break, a turn of direction and 255 bytes; each under another umask."""
     # The JSON beside a report has an ending of one letter more.
@@ -586,7 +606,7 @@ def main():
             if name in FOLDERS:
                 continue
             whole = reference(bench, name)
-            for test in (existing_files_links_and_folders, names_of_every_kind_and_rights, streams, a_full_disk, a_limit_on_the_size_of_files):
+            for test in (existing_files_links_and_folders, what_no_output_replaces, names_of_every_kind_and_rights, streams, a_full_disk, a_limit_on_the_size_of_files):
                 test(bench, name, whole)
             if as_root:
                 another_user(bench, name, whole)

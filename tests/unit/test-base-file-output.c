@@ -82,6 +82,90 @@ assert_refused(const char *path, DemurFileFlags flags, int code, const char *wor
     g_error("'%s' does not say '%s'", error->message, words);
 }
 
+/* Bytes 0 to 15 of a database of SQLite. */
+static void
+put_database(const char *path) {
+  g_autoptr(GError) error = NULL;
+  g_file_set_contents(path, "SQLite format 3\0and more", 24, &error);
+  g_assert_no_error(error);
+}
+
+static void
+a_database_is_not_replaced(Fixture *f, gconstpointer data) {
+  g_autofree char *base = in(f, "base.demur"), *link = in(f, "link.csv"), *twin = in(f, "twin.csv");
+  put_database(base);
+  g_assert_cmpint(symlink(base, link), ==, 0);
+  g_assert_cmpint(linkat(AT_FDCWD, base, AT_FDCWD, twin, 0), ==, 0);
+  const char *paths[] = {base, link, twin};
+  for (size_t p = 0; p < G_N_ELEMENTS(paths); p++)
+    assert_refused(paths[p], DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "database");
+  static const char *const companions[] = {"base.demur-wal", "base.demur-shm",
+                                           "base.demur-journal"};
+  for (size_t c = 0; c < G_N_ELEMENTS(companions); c++) {
+    g_autofree char *path = in(f, companions[c]);
+    assert_refused(path, DEMUR_FILE_NEW, DEMUR_ERROR_OUTPUT, "belongs to the database");
+    put(path, "log");
+    assert_refused(path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "belongs to the database");
+    assert_holds(path, "log");
+  }
+  g_autofree char *text = in(f, "text"), *of_text = in(f, "text-wal");
+  put(text, "SQLite format 3");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(text, "new", -1, DEMUR_FILE_REPLACE, &error));
+  g_assert_true(demur_file_write(of_text, "new", -1, DEMUR_FILE_NEW, &error));
+}
+
+/* POSIX: the locks of a process on a file go when it closes any descriptor of it. */
+static void
+a_look_leaves_the_locks_of_this_process(Fixture *f, gconstpointer data) {
+  g_autofree char *base = in(f, "base.demur");
+  put_database(base);
+  const int fd = open(base, O_RDWR | O_CLOEXEC);
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  g_assert_cmpint(fcntl(fd, F_SETLK, &lock), ==, 0);
+  assert_refused(base, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "database");
+  const pid_t child = fork();
+  if (child == 0) {
+    struct flock asked = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    _exit(fcntl(fd, F_GETLK, &asked) == 0 && asked.l_type == F_WRLCK ? 0 : 1);
+  }
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  close(fd);
+}
+
+static void
+a_ledger_is_replaced_by_itself_only(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "told");
+  put(path, "{\n  \"format\": \"demur-federate-ledger\"}");
+  assert_refused(path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "ledger");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(path, "new", -1, DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, &error));
+}
+
+static void
+what_is_read_is_not_written(Fixture *f, gconstpointer data) {
+  g_autofree char *in_file = in(f, "in"), *link = in(f, "link"), *absent = in(f, "absent");
+  g_autofree char *absent_too = g_build_filename(f->folder, ".", "absent", NULL);
+  put(in_file, "old");
+  g_assert_cmpint(linkat(AT_FDCWD, in_file, AT_FDCWD, link, 0), ==, 0);
+  const struct {
+    const char *output, *input;
+    gboolean apart;
+  } cases[] = {{in_file, in_file, FALSE},       {link, in_file, FALSE},
+               {absent, in_file, TRUE},         {in_file, absent, TRUE},
+               {absent_too, absent, FALSE},     {"-", "-", TRUE},
+               {"/dev/null", "/dev/null", TRUE}};
+  for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
+    g_autoptr(GError) error = NULL;
+    const char *const inputs[] = {"elsewhere", cases[c].input, NULL};
+    g_assert_true(demur_file_output_check_apart(cases[c].output, inputs, &error) == cases[c].apart);
+    if (!cases[c].apart)
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT);
+  }
+}
+
 static void
 a_file_appears_whole_and_only_at_the_commit(Fixture *f, gconstpointer data) {
   g_autofree char *path = in(f, "a.csv");
@@ -410,6 +494,10 @@ main(int argc, char **argv) {
   TEST(what_is_no_place_for_a_file_is_refused);
   TEST(a_full_disk_leaves_what_was_there);
   TEST(leftovers_of_killed_runs_are_removed);
+  TEST(a_database_is_not_replaced);
+  TEST(a_look_leaves_the_locks_of_this_process);
+  TEST(a_ledger_is_replaced_by_itself_only);
+  TEST(what_is_read_is_not_written);
   g_test_add_func("/shown-text/one_line_and_one_direction",
                   text_is_shown_in_one_line_and_one_direction);
   return g_test_run();
