@@ -15,6 +15,7 @@
 
 typedef struct {
   const char *at, *end; /* at <= end; *end need not be readable */
+  const char *quote;    /* the next one, as last looked for; NULL, or passed: not looked for */
   size_t n_values;
   guint8 seen; /* every byte of the texts, or-ed: whether all of them are ASCII */
   guint depth;
@@ -42,12 +43,15 @@ take(Reader *reader, char character) {
 }
 
 /* Up to the first byte of text that is a quote, a backslash or no character, or to the end. Long texts have none but the quote
- * at their end: blocks of 64 bytes are looked at together. */
+ * at their end, which is looked for once a text, whatever escapes it has: blocks of 64 bytes are looked at together. */
 static const char *
 plain_end(Reader *reader, const char *text) {
-  const char *end = memchr(text, '"', (size_t)(reader->end - text));
-  if (end == NULL)
-    end = reader->end;
+  if (reader->quote == NULL || reader->quote < text) {
+    reader->quote = memchr(text, '"', (size_t)(reader->end - text));
+    if (reader->quote == NULL)
+      reader->quote = reader->end;
+  }
+  const char *end = reader->quote;
   for (; end - text >= 64; text += 64) {
     guint8 wrong = 0, seen = 0;
     for (size_t i = 0; i < 64; i++) {

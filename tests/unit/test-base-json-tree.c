@@ -80,11 +80,35 @@ deep_and_long_texts_are_refused_alike(void) {
   check(deep->str, deep->len);
 }
 
+/* Sixteen million escapes in one text: an hour where each is looked at to the end of the text, a second where
+ * its end is looked for once. */
+static void
+a_text_of_escapes_is_read_once(void) {
+  const size_t n = (size_t)16 << 20;
+  g_autofree char *text = g_malloc(2 * n + 4);
+  for (size_t k = 0; k < 2; k++) {
+    text[0] = '[';
+    text[1] = '"';
+    for (size_t i = 0; i < n; i++) {
+      text[2 + 2 * i] = '\\';
+      text[3 + 2 * i] = k == 0 ? 'n' : '"';
+    }
+    text[2 * n + 2] = '"';
+    text[2 * n + 3] = ']';
+    g_autoptr(JsonNode) tree = demur_json_tree(text, (gssize)(2 * n + 4), NULL);
+    g_assert_nonnull(tree);
+    const char *read = json_array_get_string_element(json_node_get_array(tree), 0);
+    g_assert_cmpuint(strlen(read), ==, n);
+    g_assert_cmpuint(strspn(read, k == 0 ? "\n" : "\""), ==, n);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/base/json-tree/tree", the_tree_is_json_glibs);
   g_test_add_func("/base/json-tree/byte", a_byte_that_differs_is_judged_alike);
   g_test_add_func("/base/json-tree/deep", deep_and_long_texts_are_refused_alike);
+  g_test_add_func("/base/json-tree/escapes", a_text_of_escapes_is_read_once);
   return g_test_run();
 }
