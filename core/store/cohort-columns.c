@@ -23,7 +23,7 @@ write_chunk(DemurWorkspace *workspace, gint64 cohort_id, const char *name, gint6
   demur_store_bind_text(statement, 2, name);
   demur_store_bind_int(statement, 3, chunk);
   demur_store_bind_blob(statement, 4, data, n_bytes);
-  return demur_store_run(workspace, statement, "saving a cohort", error);
+  return demur_store_run_later(workspace, statement, "saving a cohort", error);
 }
 
 static gboolean
@@ -99,7 +99,7 @@ write_splits(DemurWorkspace *workspace, gint64 cohort_id, const DemurCohort *coh
     demur_store_bind_text(statement, 3, cohort->split_names[s]);
     demur_store_bind_int(statement, 4, (gint64)n_rows);
     demur_store_bind_int(statement, 5, (gint64)demur_cohort_count_patients(cohort, rows, n_rows));
-    if (!demur_store_run(workspace, statement, "saving a split", error))
+    if (!demur_store_run_later(workspace, statement, "saving a split", error))
       return FALSE;
   }
   return TRUE;

@@ -50,7 +50,7 @@ demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
     demur_store_bind_int(statement, 2, (gint64)i);
     demur_store_bind_text(statement, 3, exclusions[i].reason);
     demur_store_bind_int(statement, 4, (gint64)exclusions[i].n);
-    ok = demur_store_run(workspace, statement, "saving what was left out", error);
+    ok = demur_store_run_later(workspace, statement, "saving what was left out", error);
   }
   return demur_store_end(workspace, ok, error);
 }
@@ -109,7 +109,7 @@ write_warning(DemurWorkspace *workspace, gint64 id, size_t position,
   demur_store_bind_text(statement, 6, warning->second);
   demur_store_bind_int(statement, 7, (gint64)warning->n);
   demur_store_bind_int(statement, 8, (gint64)warning->n_all);
-  return demur_store_run(workspace, statement, "saving what was noticed", error);
+  return demur_store_run_later(workspace, statement, "saving what was noticed", error);
 }
 
 gboolean

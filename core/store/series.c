@@ -214,7 +214,7 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
     demur_store_bind_text(statement, 10, file->stamp);
     demur_store_bind_text(statement, 11, file->pixel_digest);
     demur_store_bind_int(statement, 12, file->decodes ? 1 : 0);
-    if (!demur_store_run(workspace, statement, "saving a series", error))
+    if (!demur_store_run_later(workspace, statement, "saving a series", error))
       return FALSE;
   }
   return TRUE;

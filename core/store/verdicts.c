@@ -251,15 +251,17 @@ insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *
   return TRUE;
 }
 
+/* told: sql gives its number (demur_store_inserted_id); else nobody waits for it. */
 static gboolean
-insert(DemurWorkspace *workspace, const char *sql, gint64 batch, const DemurVerdictRecord *record,
-       GError **error) {
+insert(DemurWorkspace *workspace, const char *sql, gboolean told, gint64 batch,
+       const DemurVerdictRecord *record, GError **error) {
   DemurStatement *statement = demur_store_statement(workspace, sql, error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, batch);
   bind_columns(statement, 2, record, of_verdict, N_VERDICT);
-  return demur_store_run(workspace, statement, "saving verdicts", error);
+  return (told ? demur_store_run : demur_store_run_later)(workspace, statement, "saving verdicts",
+                                                          error);
 }
 
 /* A record as it is kept: with what the batch has, its event and its digest (owned by the caller).
@@ -302,7 +304,7 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
     const DemurVerdictRecord whole = complete(batch, &records[i], event);
     g_ptr_array_add(digests, whole.digest);
     const gboolean is_end = i == 0 || i + 1 == n;
-    ok = insert(workspace, is_end ? told : untold, id, &whole, error);
+    ok = insert(workspace, is_end ? told : untold, is_end, id, &whole, error);
     last = demur_store_inserted_id(workspace);
     first = i == 0 ? last : first;
   }

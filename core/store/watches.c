@@ -258,7 +258,7 @@ insert_label(DemurWorkspace *workspace, gint64 event, const DemurWatchLabel *lab
     demur_store_bind_int(statement, 3, label->label > 0.5 ? 1 : 0);
   demur_store_bind_text(statement, 4, user);
   demur_store_bind_text(statement, 5, created);
-  return demur_store_run(workspace, statement, "keeping a label", error);
+  return demur_store_run_later(workspace, statement, "keeping a label", error);
 }
 
 gboolean
