@@ -125,12 +125,17 @@ demur_data_set_clear(DemurDataSet *set) {
 }
 
 gboolean
+demur_data_set_has_magic(DemurSource *source) {
+  const guint8 *magic = demur_source_peek(source, 128, 4);
+  return magic != NULL && memcmp(magic, "DICM", 4) == 0;
+}
+
+gboolean
 demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
   guint64 offset = 0;
   DemurEncoding encoding = {0};
   Meta meta = {.source = *source};
-  const guint8 *magic = demur_source_peek(*source, 128, 4);
-  const gboolean preamble = magic != NULL && memcmp(magic, "DICM", 4) == 0;
+  const gboolean preamble = demur_data_set_has_magic(*source);
   g_autoptr(GError) meta_error = NULL;
 
   if (preamble || (guess_encoding(*source, 0, FALSE, &encoding) && !encoding.big_endian &&

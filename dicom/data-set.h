@@ -13,6 +13,9 @@ typedef struct {
   char *sop_class_uid, *sop_instance_uid; /* NULL where the meta header has none */
 } DemurDataSet;
 
+/* Whether the magic of DICOM stands behind a preamble. */
+gboolean demur_data_set_has_magic(DemurSource *source);
+
 /* Finds it, with or without preamble and meta header. A deflated data set replaces *source by its
  * inflated bytes. Errors as demur_header_read. */
 gboolean demur_data_set_locate(DemurSource **source, DemurDataSet *set,

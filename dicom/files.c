@@ -1,4 +1,5 @@
 #include "dicom/files.h"
+#include "dicom/data-set.h"
 #include "dicom/image-kind.h"
 #include "dicom/sop-class.h"
 #include "base/error.h"
@@ -27,6 +28,7 @@ typedef struct {
   gboolean is_known, decodes;
   GError *fault;    /* why it is no image */
   char *cut_series; /* SeriesInstanceUID of a file that can't be read whole; else NULL */
+  gboolean is_stray, begins_like_dicom; /* it can't be read and names no series */
 } Job;
 
 typedef struct {
@@ -143,6 +145,7 @@ demur_files_free(DemurFiles *files) {
   g_ptr_array_unref(files->images);
   g_ptr_array_unref(files->skipped);
   g_ptr_array_unref(files->unreadable);
+  demur_strays_free(files->strays);
   g_free(files);
 }
 
@@ -418,6 +421,8 @@ read_job(Job *job) {
   if (job->header == NULL) {
     job->fault = fault_of(job, source, &error);
     job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
+    job->is_stray = job->cut_series == NULL;
+    job->begins_like_dicom = source != NULL && demur_data_set_has_magic(source);
     return;
   }
   if (!has_room(job))
@@ -425,6 +430,8 @@ read_job(Job *job) {
   job->fault = demur_header_not_an_image(job->header);
   if (job->fault != NULL && demur_header_lacks_its_image(job->header))
     job->cut_series = g_strdup(job->header->series_uid);
+  job->is_stray = job->fault != NULL && demur_header_may_be_cut(job->header);
+  job->begins_like_dicom = job->is_stray;
   job->is_known = job->fault == NULL && take_known(job);
   if (job->is_known)
     return;
@@ -469,6 +476,7 @@ refuse_crowded(Scan *scan) {
     g_clear_pointer(&job->header, demur_header_free);
     g_clear_pointer(&job->entry, g_free);
     g_clear_pointer(&job->cut_series, g_free);
+    job->is_stray = FALSE;
     g_clear_error(&job->fault);
     if (job->zip != refused)
       demur_zip_is_crowded(job->zip, &job->fault);
@@ -613,12 +621,16 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
     files = g_new0(DemurFiles, 1);
     files->images = g_ptr_array_new_with_free_func((GDestroyNotify)demur_file_free);
     files->unreadable = g_ptr_array_new_with_free_func(unreadable_free);
+    files->strays = demur_strays_new();
     for (guint i = 0; i < scan.jobs->len; i++) {
       Job *job = scan.jobs->pdata[i];
       if (job->fault != NULL) {
         skip(&scan, job->path, job->entry, job->fault);
         if (job->cut_series != NULL)
           add_unreadable(files, job);
+        else if (job->is_stray)
+          demur_strays_add(files->strays, job->path, job->entry, job->begins_like_dicom,
+                           job->fault->message);
         continue;
       }
       if (job->header == NULL)

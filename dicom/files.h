@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "dicom/content-digest.h"
+#include "dicom/strays.h"
 #include "dicom/zip.h"
 
 G_BEGIN_DECLS
@@ -68,6 +69,7 @@ typedef struct {
   GPtrArray *images;     /* DemurFile, sorted by path and entry */
   GPtrArray *skipped;    /* DemurSkipped, sorted by path */
   GPtrArray *unreadable; /* DemurUnreadable, in the order of their paths */
+  DemurStrays *strays;   /* what can't be read and names no series */
   guint n_known;         /* images whose pixels were not read */
 } DemurFiles;
 

@@ -248,6 +248,86 @@ find_unreadable(const DemurFiles *files, const GPtrArray *parts) {
   }
 }
 
+static int
+compare_numbers(gconstpointer a, gconstpointer b) {
+  return compare_number(*(const gint64 *)a, *(const gint64 *)b);
+}
+
+/* SeriesInstanceUID (borrowed) -> GArray of its images' InstanceNumbers, sorted. */
+static GHashTable *
+numbers_of(const DemurFiles *files) {
+  GHashTable *numbers =
+      g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
+  for (guint i = 0; i < files->images->len; i++) {
+    const DemurHeader *header = ((const DemurFile *)files->images->pdata[i])->header;
+    if (header->series_uid == NULL || header->instance_number == DEMUR_NO_NUMBER)
+      continue;
+    GArray *own = g_hash_table_lookup(numbers, header->series_uid);
+    if (own == NULL) {
+      own = g_array_new(FALSE, FALSE, sizeof(gint64));
+      g_hash_table_insert(numbers, header->series_uid, own);
+    }
+    g_array_append_val(own, header->instance_number);
+  }
+  GHashTableIter iter;
+  gpointer own;
+  g_hash_table_iter_init(&iter, numbers);
+  while (g_hash_table_iter_next(&iter, NULL, &own))
+    g_array_sort(own, compare_numbers);
+  return numbers;
+}
+
+/* How many numbers are lacking between the sorted ones, or before the first from 1 on; 0 where it is
+ * more than most: such a series is numbered in steps, or from elsewhere. */
+static size_t
+count_lacking(const GArray *sorted, guint most) {
+  gint64 before = 0;
+  guint64 n_between = 0;
+  for (guint i = 0; i < sorted->len; i++) {
+    const gint64 number = g_array_index(sorted, gint64, i);
+    if (i > 0 && number > before)
+      n_between += (guint64)number - (guint64)before - 1;
+    before = number;
+  }
+  const gint64 first = g_array_index(sorted, gint64, 0);
+  const guint64 n_before = first >= 2 && first - 1 <= (gint64)most ? (guint64)first - 1 : 0;
+  return n_between + n_before <= most ? (size_t)(n_between + n_before) : 0;
+}
+
+/* Files that can't be read and lie in the folders of a part's images. */
+static void
+find_strays(const DemurFiles *files, const GPtrArray *parts) {
+  if (!demur_strays_any(files->strays))
+    return;
+  g_autoptr(GHashTable) numbers = numbers_of(files);
+  for (guint i = 0; i < parts->len; i++) {
+    const Part *part = parts->pdata[i];
+    DemurSeries *series = part->series;
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    const DemurFile *last = NULL;
+    for (guint k = 0; k < part->images->len; k++) {
+      const DemurFile *file = ((const Image *)part->images->pdata[k])->file;
+      const DemurStray *found[2] = {NULL, NULL};
+      if (file != last) /* frames of one file follow each other */
+        demur_strays_find(files->strays, file->path, file->entry, found);
+      last = file;
+      for (size_t f = 0; f < G_N_ELEMENTS(found); f++) {
+        if (found[f] == NULL || !g_hash_table_add(seen, (gpointer)found[f]))
+          continue;
+        if (series->n_strays == 0)
+          series->stray_problem = g_strdup(found[f]->problem);
+        series->n_strays += found[f]->n;
+      }
+    }
+    const GArray *own = series->n_strays > 0 && part->series_uid != NULL
+                            ? g_hash_table_lookup(numbers, part->series_uid)
+                            : NULL;
+    if (own != NULL)
+      series->n_numbers_lacking =
+          count_lacking(own, (guint)MIN(series->n_strays, (size_t)G_MAXINT));
+  }
+}
+
 static void
 part_free(gpointer data) {
   Part *part = data;
@@ -354,6 +434,7 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
   if (going) {
     find_lone_siblings(&grouping, parts);
     find_unreadable(files, parts);
+    find_strays(files, parts);
     name_parts(&grouping, parts);
     result = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_free);
     for (guint i = 0; i < parts->len; i++)

@@ -94,6 +94,14 @@ demur_header_lacks_its_image(const DemurHeader *header) {
 }
 
 gboolean
+demur_header_may_be_cut(const DemurHeader *header) {
+  return header->series_uid == NULL && header->pixels == DEMUR_PIXELS_ABSENT &&
+         (header->rows == 0 || header->columns == 0) &&
+         (header->sop_class_uid == NULL ||
+          demur_sop_class_find(header->sop_class_uid) == DEMUR_SOP_CT);
+}
+
+gboolean
 demur_header_is_lossy(const DemurHeader *header) {
   const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
   return (syntax != NULL && syntax->lossy) ||

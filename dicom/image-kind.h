@@ -22,6 +22,10 @@ GError *demur_header_not_an_image(const DemurHeader *header);
  */
 gboolean demur_header_lacks_its_image(const DemurHeader *header);
 
+/* Of a header that is no image: whether it may be the beginning of one, cut off between two elements
+ * before it names its series. */
+gboolean demur_header_may_be_cut(const DemurHeader *header);
+
 /* Whether the pixels have ever been compressed with loss, by transfer syntax or (0028,2110). */
 gboolean demur_header_is_lossy(const DemurHeader *header);
 

@@ -241,6 +241,9 @@ keep_named(DemurFiles *files, const char *const *paths) {
     if (!is_named(named, file->path, file->entry))
       g_ptr_array_remove_index(files->unreadable, i);
   }
+  /* What names no series was told when it was imported. */
+  demur_strays_free(files->strays);
+  files->strays = demur_strays_new();
 }
 
 DemurSeries *

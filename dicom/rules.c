@@ -135,6 +135,25 @@ find_unreadable(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f
 }
 
 static gboolean
+find_beside(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->n_strays == 0)
+    return FALSE;
+  found_numbers(f, 0, (double)s->n_strays, NAN, NAN);
+  f->values[1] = g_strdup(s->stray_problem);
+  return TRUE;
+}
+
+static gboolean
+find_beside_gap(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->n_numbers_lacking == 0)
+    return FALSE;
+  found_numbers(f, 0, (double)s->n_strays, NAN, NAN);
+  f->values[1] = g_strdup(s->stray_problem);
+  f->values[2] = tidy((double)s->n_numbers_lacking);
+  return TRUE;
+}
+
+static gboolean
 find_incomplete(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
   return s->gone != NULL && found_numbers(f, 0, (double)g_strv_length(s->gone), NAN, NAN);
 }
@@ -399,6 +418,8 @@ static const DemurRule table[] = {
     {"thickness-varies", REFUSE, NAN, "one thickness", find_thickness_varies},
     {"truncated", REFUSE, NAN, "pixel data of every slice complete and decodable", find_truncated},
     {"unreadable", REFUSE, NAN, "every file of the series readable", find_unreadable},
+    {"beside-gap", REFUSE, NAN,
+     "no number lacking that a file beside may have, which can't be read", find_beside_gap},
     {"incomplete", REFUSE, NAN, "every image that was imported of it there", find_incomplete},
     {"lossy", REFUSE, NAN, "no lossy compression", find_lossy},
     {"few-slices", REFUSE, 10, "at least .. slices", find_few_slices},
@@ -409,6 +430,7 @@ static const DemurRule table[] = {
     {"no-patient-id", REFUSE, NAN, "a PatientID", find_no_patient_id},
     {"own-series-uids", REFUSE, NAN, "one SeriesInstanceUID for the images of a stack",
      find_own_series_uids},
+    {"beside", WARN, NAN, "every file beside readable that may be of the series", find_beside},
     {"tilt", WARN, 0.5, "tilt of at most .. degrees", find_tilt},
     {"spectral-words", WARN, NAN, "no words of spectral maps in the description",
      find_spectral_words},
@@ -433,7 +455,9 @@ static const DemurRule table[] = {
 
 const char *
 demur_rule_less_than(const DemurRule *rule) {
-  static const struct { const char *less, *more; } pairs[] = {{"oblique", "not-axial"}};
+  static const struct {
+    const char *less, *more;
+  } pairs[] = {{"oblique", "not-axial"}, {"beside", "beside-gap"}};
   for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
     if (strcmp(pairs[i].less, rule->code) == 0)
       return pairs[i].more;

@@ -77,6 +77,7 @@ demur_series_free(DemurSeries *series) {
       series->thickness_text,
       series->first_problem,
       series->unreadable_problem,
+      series->stray_problem,
       series->unit,
       series->unit_from,
       series->mono_energetic,

@@ -159,6 +159,10 @@ typedef struct {
   char *first_problem;   /* of the broken slices */
   size_t n_unreadable;   /* files that name this series but end before they say what they hold */
   char *unreadable_problem; /* of the first */
+  size_t n_strays;          /* files in its folders that can't be read and may be of it */
+  char *stray_problem;      /* of the first */
+  size_t
+      n_numbers_lacking; /* InstanceNumbers that so many of these may have; looked at beside strays only */
   char **gone; /* images that belong to it and were read before, "UID/frame"; NULL: none. Set by who
                   remembers them */
   size_t n_lone_siblings; /* of a study's images that each have a series UID, yet form a stack */

@@ -45,6 +45,9 @@ static const struct {
       N_("slice thickness recorded in some slices only")}},
     {"truncated", {N_("slice truncated or undecodable: {0} ({1})")}},
     {"unreadable", {N_("a file of this series can't be read whole: {0} ({1})")}},
+    {"beside-gap",
+     {N_("files beside that can't be read and may be of this series: {0} ({1}); numbers of images "
+         "that are lacking: {2}")}},
     {"incomplete",
      {N_("images of this series that were imported before can't be read any more: {0}; import all of "
          "them together")}},
@@ -57,6 +60,7 @@ static const struct {
     {"no-patient-id", {N_("no patient ID")}},
     {"own-series-uids",
      {N_("{0} images of this study, each with a SeriesInstanceUID of its own, seem to be one series")}},
+    {"beside", {N_("files beside that can't be read and may be of this series: {0} ({1})")}},
     {"tilt",
      {N_("gantry tilt of {0} degrees"),
       N_("gantry tilt of {0} degrees by its tag, not by the positions"),
