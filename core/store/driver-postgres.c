@@ -12,8 +12,9 @@
 #include <libpq-fe.h>
 
 #include "base/error.h"
+#include "base/shown-text.h"
 #include "store/driver.h"
-#include "store/schema-tables.h"
+#include "store/postgres-schema.h"
 #include "store/schema.h"
 
 /* Types by their numbers in the catalogue (pg_type.dat), which never change. */
@@ -31,6 +32,10 @@ enum {
 
 #define SQLSTATE_LENGTH 5
 #define MOST_LATER 512 /* statements put off: what they answer has room in any socket's buffer */
+/* Whatever the server or the address sets as a default: who waited for the lock sees what was written
+ * meanwhile. */
+#define BEGIN_WRITING "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define OLDEST_SERVER 150000
 #define WRITER_LOCK "1147497845" /* 0x44656d75, "Demu" */
 
 typedef struct {
@@ -89,7 +94,8 @@ static const struct {
     {"55P03", DEMUR_FAULT_LOCKED},  {"40", DEMUR_FAULT_LOCKED},     {"53100", DEMUR_FAULT_FULL},
     {"42501", DEMUR_FAULT_REFUSED}, {"25006", DEMUR_FAULT_REFUSED}, {"28", DEMUR_FAULT_REFUSED},
     {"XX00", DEMUR_FAULT_DAMAGED},  {"58", DEMUR_FAULT_DISK},       {"08", DEMUR_FAULT_AWAY},
-    {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},
+    {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},   {"22021", DEMUR_FAULT_TEXT},
+    {"22P05", DEMUR_FAULT_TEXT},
 };
 
 /* Keeps what went wrong; always FALSE. text: one line of it. */
@@ -134,34 +140,6 @@ check(Connection *c, PGresult *result) {
 
 /* ---- the connection ---- */
 
-/* What holds on every session. */
-static gboolean
-configure(Connection *c) {
-  c->session++;
-  PGresult *result = PQexec(c->server, c->read_only ? "SET search_path = demur, pg_catalog;"
-                                                      "SET default_transaction_read_only = on"
-                                                    : "SET search_path = demur, pg_catalog");
-  const gboolean ok = check(c, result);
-  if (ok)
-    PQclear(result);
-  return ok;
-}
-
-/* A server that went away is found out without asking it: its end of the line is closed. Outside of a
- * transaction the line is made anew. */
-static gboolean
-ensure(Connection *c) {
-  if (c->in_transaction)
-    return TRUE;
-  if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
-      PQstatus(c->server) == CONNECTION_OK)
-    return TRUE;
-  PQreset(c->server);
-  if (PQstatus(c->server) != CONNECTION_OK)
-    return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
-  return configure(c);
-}
-
 /* What came of the statements that were put off: each gives its result and an end, behind the last of
  * them stands the mark that all are told. The first that failed is the fault; none behind it was run. */
 static gboolean
@@ -189,6 +167,34 @@ execute(Connection *c, const char *sql) {
   if (ok)
     PQclear(result);
   return ok;
+}
+
+/* What holds on every session, whatever the address says. The catalogue is looked in first by itself,
+ * temporary tables last: a function or an operator that somebody put into a schema that can be written
+ * to never stands for the server's own. */
+#define SESSION                                                                                    \
+  "SET search_path = demur, pg_temp; SET client_encoding = 'UTF8';"                                \
+  "SET standard_conforming_strings = on"
+
+static gboolean
+configure(Connection *c) {
+  c->session++;
+  return execute(c, c->read_only ? SESSION "; SET default_transaction_read_only = on" : SESSION);
+}
+
+/* A server that went away is found out without asking it: its end of the line is closed. Outside of a
+ * transaction the line is made anew. */
+static gboolean
+ensure(Connection *c) {
+  if (c->in_transaction)
+    return TRUE;
+  if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
+      PQstatus(c->server) == CONNECTION_OK)
+    return TRUE;
+  PQreset(c->server);
+  if (PQstatus(c->server) != CONNECTION_OK)
+    return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+  return configure(c);
 }
 
 static void
@@ -258,14 +264,67 @@ check_address(const char *path, GError **error) {
   return !has_secret;
 }
 
+/* Whether all of these, "a,b", stand for this machine: a socket's folder, or its own names. */
+static gboolean
+are_here(const char *hosts) {
+  static const char *const own[] = {"", "localhost", "::1", NULL};
+  g_auto(GStrv) names = g_strsplit(hosts != NULL ? hosts : "", ",", -1);
+  for (char **name = names; *name != NULL; name++)
+    if (!g_strv_contains(own, *name) && **name != '/' && **name != '@' &&
+        !g_str_has_prefix(*name, "127."))
+      return FALSE;
+  return TRUE;
+}
+
+/* How a line over a network is to be kept safe where neither address nor PGSSLMODE says it: NULL where
+ * there is none. A service's hosts are not known yet. */
+static const char *
+default_sslmode(const char *path) {
+  static const char *const places[][2] = {{"host", "PGHOST"}, {"hostaddr", "PGHOSTADDR"}};
+  PQconninfoOption *options = PQconninfoParse(path, NULL);
+  gboolean is_here = g_getenv("PGSERVICE") == NULL;
+  for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
+    const gboolean is_given = o->val != NULL && *o->val != '\0';
+    is_here &= g_strcmp0(o->envvar, "PGSERVICE") != 0 || !is_given;
+    for (guint p = 0; p < G_N_ELEMENTS(places); p++)
+      if (g_str_equal(o->keyword, places[p][0]))
+        is_here &= are_here(is_given ? o->val : g_getenv(places[p][1]));
+  }
+  PQconninfoFree(options);
+  return is_here || g_getenv("PGSSLMODE") != NULL ? NULL : "verify-full";
+}
+
+/* A server that this program can keep a workspace on. */
+static gboolean
+check_server(Connection *c, const char *path, GError **error) {
+  gint64 is_utf8 = 0;
+  if (!ask_number(c, "SELECT (pg_catalog.current_setting('server_encoding') = 'UTF8')::int",
+                  &is_utf8))
+    return demur_driver_fail(&c->base, path, "opening", error);
+  if (PQserverVersion(c->server) < OLDEST_SERVER) {
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "the server of %s is too old (%d); a workspace needs PostgreSQL %d or newer",
+                    path, PQserverVersion(c->server) / 10000, OLDEST_SERVER / 10000);
+    return FALSE;
+  }
+  if (!is_utf8)
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "the database %s can't hold every text: its encoding is not UTF8; make another "
+                    "one (createdb -E UTF8 -T template0)",
+                    path);
+  return is_utf8 != 0;
+}
+
 static DemurConnection *
 open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc wait,
             gpointer data, GError **error) {
   if (!check_address(path, error))
     return NULL;
-  static const char *const keywords[] = {"client_encoding", "connect_timeout",
-                                         "fallback_application_name", "dbname", NULL};
-  const char *const values[] = {"UTF8", "10", "demur", path, NULL};
+  /* What stands before the address is overruled by it, what stands behind overrules it (libpq,
+   * PQconnectdbParams). */
+  static const char *const keywords[] = {"connect_timeout", "fallback_application_name", "sslmode",
+                                         "dbname",          "client_encoding",           NULL};
+  const char *const values[] = {"10", "demur", default_sslmode(path), path, "UTF8", NULL};
   Connection *c = g_new0(Connection, 1);
   c->base.driver = &demur_driver_postgres;
   c->wait = wait;
@@ -276,8 +335,9 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
   gint64 version = 0;
   gboolean ok = PQstatus(c->server) == CONNECTION_OK ||
                 keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
-  ok = (ok && configure(c) && read_version(&c->base, &version)) ||
-       demur_driver_fail(&c->base, path, "opening", error);
+  ok = ((ok && configure(c)) || demur_driver_fail(&c->base, path, "opening", error)) &&
+       check_server(c, path, error) &&
+       (read_version(&c->base, &version) || demur_driver_fail(&c->base, path, "opening", error));
   if (ok && version == 0 && !create) {
     demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
                     "there is no workspace in the database %s; import something first, or name "
@@ -293,38 +353,6 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
 
 /* ---- the schema ---- */
 
-static const char *const type_names[] = {
-    [DEMUR_SCHEMA_INTEGER] = "bigint",
-    [DEMUR_SCHEMA_NUMBERED] = "bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
-    [DEMUR_SCHEMA_FLOAT] = "double precision",
-    [DEMUR_SCHEMA_TEXT] = "text COLLATE \"C\"",
-    [DEMUR_SCHEMA_BLOB] = "bytea",
-};
-
-static void
-add_table(GString *sql, const DemurSchemaTable *table) {
-  g_string_append_printf(sql, "CREATE TABLE %s (", table->name);
-  for (size_t i = 0; i < table->n_columns; i++) {
-    const DemurSchemaColumn *column = &table->columns[i];
-    g_string_append_printf(sql, "%s\"%s\" %s %s %s", i > 0 ? ", " : "", column->name,
-                           type_names[column->type], column->is_required ? "NOT NULL" : "",
-                           column->rules);
-  }
-  g_string_append_printf(sql, "%s%s);", *table->rules != '\0' ? ", " : "", table->rules);
-  for (int i = 0; i < DEMUR_SCHEMA_MOST_INDICES && table->indices[i] != NULL; i++) {
-    const char *columns = strchr(table->indices[i], ' ');
-    g_string_append_printf(sql, "CREATE INDEX %.*s ON %s%s;", (int)(columns - table->indices[i]),
-                           table->indices[i], table->name, columns);
-  }
-}
-
-/* As the triggers of the migrations, for TRUNCATE too. */
-static const char events_are_never_changed[] =
-    "CREATE FUNCTION event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"
-    " $$BEGIN RAISE EXCEPTION 'an event is never changed or removed'; END$$;"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON event"
-    "  FOR EACH STATEMENT EXECUTE FUNCTION event_is_kept();";
-
 static gboolean
 upgrade(DemurConnection *connection, gint64 from) {
   Connection *c = of_connection(connection);
@@ -332,12 +360,8 @@ upgrade(DemurConnection *connection, gint64 from) {
     return TRUE;
   if (from != 0)
     return keep_fault(c, DEMUR_FAULT_OTHER, "there is no step from its schema to this program's");
-  g_autoptr(GString) sql = g_string_new("CREATE SCHEMA IF NOT EXISTS demur;"
-                                        "CREATE TABLE workspace (version bigint NOT NULL);");
-  for (size_t t = 0; t < demur_n_schema_tables; t++)
-    add_table(sql, &demur_schema_tables[t]);
-  g_string_append(sql, events_are_never_changed);
-  return execute(c, sql->str);
+  g_autofree char *sql = demur_postgres_make("demur");
+  return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && execute(c, sql);
 }
 
 static gboolean
@@ -350,7 +374,8 @@ set_version(DemurConnection *connection, gint64 version) {
 
 /* Rows of two texts into entries. */
 static gboolean
-read_entries(Connection *c, const char *sql, GHashTable *entries) {
+read_entries(Connection *c, const char *schema, GHashTable *entries) {
+  g_autofree char *sql = demur_postgres_catalogue(schema);
   PGresult *result = PQexec(c->server, sql);
   if (!check(c, result))
     return FALSE;
@@ -361,46 +386,23 @@ read_entries(Connection *c, const char *sql, GHashTable *entries) {
   return TRUE;
 }
 
-/* A table's columns, and whatever acts by itself on a statement: triggers and rules. */
-static const char what_is_there[] =
-    "SELECT 'column ' || c.relname || '.' || a.attname, pg_catalog.format_type(a.atttypid, NULL) ||"
-    " CASE WHEN a.attnotnull THEN ' not null' ELSE '' END"
-    " FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid"
-    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-    " WHERE n.nspname = 'demur' AND c.relkind IN ('r', 'v', 'm', 'p') AND a.attnum > 0"
-    " AND NOT a.attisdropped AND c.relname <> 'workspace'"
-    " UNION ALL SELECT 'trigger ' || t.tgname, c.relname || ' ' || p.proname || ' ' || t.tgenabled::text"
-    " FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid"
-    " JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid"
-    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-    " WHERE n.nspname = 'demur' AND NOT t.tgisinternal"
-    " UNION ALL SELECT 'rule ' || r.rulename, c.relname FROM pg_catalog.pg_rewrite r"
-    " JOIN pg_catalog.pg_class c ON c.oid = r.ev_class"
-    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'demur'";
-
-static const char *const type_words[] = {
-    [DEMUR_SCHEMA_INTEGER] = "bigint",
-    [DEMUR_SCHEMA_NUMBERED] = "bigint",
-    [DEMUR_SCHEMA_FLOAT] = "double precision",
-    [DEMUR_SCHEMA_TEXT] = "text",
-    [DEMUR_SCHEMA_BLOB] = "bytea",
-};
-
+/* Makes the schema anew as temporary tables and takes it back. In a transaction of its own, which may
+ * write where the session may not; in an open one below a savepoint, since what it has made so far is
+ * seen there only. */
 static gboolean
 schema(DemurConnection *connection, GHashTable *here, GHashTable *right) {
-  for (size_t t = 0; t < demur_n_schema_tables; t++) {
-    const DemurSchemaTable *table = &demur_schema_tables[t];
-    for (size_t i = 0; i < table->n_columns; i++) {
-      const DemurSchemaColumn *column = &table->columns[i];
-      g_hash_table_insert(
-          right, g_strdup_printf("column %s.%s", table->name, column->name),
-          g_strconcat(type_words[column->type], column->is_required ? " not null" : "", NULL));
-    }
-  }
-  g_hash_table_insert(right, g_strdup("trigger event_not_changed"),
-                      g_strdup("event event_is_kept O"));
   Connection *c = of_connection(connection);
-  return ensure(c) && read_entries(c, what_is_there, here);
+  const gboolean is_within = c->in_transaction;
+  g_autofree char *make = demur_postgres_make("pg_temp");
+  if (!ensure(c) || !execute(c, is_within ? "SAVEPOINT made" : BEGIN_WRITING))
+    return FALSE;
+  const gboolean ok = execute(c, "SET LOCAL search_path = pg_catalog") &&
+                      read_entries(c, "'demur'::regnamespace", here) &&
+                      execute(c, "SET LOCAL search_path = pg_temp") && execute(c, make) &&
+                      read_entries(c, "pg_my_temp_schema()", right);
+  if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
+    PQclear(PQexec(c->server, is_within ? "ROLLBACK TO made; RELEASE made" : "ROLLBACK"));
+  return ok;
 }
 
 /* ---- transactions ---- */
@@ -409,7 +411,7 @@ schema(DemurConnection *connection, GHashTable *here, GHashTable *right) {
  * after a step and begins anew, so that who waits is told and may give up. */
 static gboolean
 begin_write(Connection *c) {
-  static const char sql[] = "BEGIN; SET LOCAL lock_timeout = " G_STRINGIFY(
+  static const char sql[] = BEGIN_WRITING "; SET LOCAL lock_timeout = " G_STRINGIFY(
       DEMUR_WAIT_STEP_MS) ";"
                           "SELECT pg_catalog.pg_advisory_xact_lock(" WRITER_LOCK ");"
                           "SET LOCAL lock_timeout = 0";
@@ -609,10 +611,26 @@ prepare_here(Statement *s) {
   return TRUE;
 }
 
+/* Whether every text is one; which it is that isn't, the name of a file mostly, is told. */
+static gboolean
+check_texts(Statement *s) {
+  for (int i = 0; i < s->n_parameters; i++) {
+    const Parameter *p = &s->parameters[i];
+    if (p->type != OID_TEXT || p->value == NULL || g_utf8_validate(p->value, -1, NULL))
+      continue;
+    g_autofree char *shown = demur_shown_text(p->value);
+    g_autofree char *message = g_strdup_printf("\"%s\" is no UTF-8", shown);
+    return keep_fault(s->connection, DEMUR_FAULT_TEXT, message);
+  }
+  return TRUE;
+}
+
 /* Sends it off with what is bound. */
 static gboolean
 send_bound(Statement *s) {
   Connection *c = s->connection;
+  if (!check_texts(s))
+    return FALSE;
   const int n = s->n_parameters;
   g_autofree const char **values = g_new0(const char *, MAX(n, 1));
   g_autofree int *lengths = g_new0(int, MAX(n, 1)), *formats = g_new0(int, MAX(n, 1));
@@ -825,6 +843,11 @@ replace(DemurConnection *to, DemurConnection *from) {
   return keep_fault(of_connection(to), DEMUR_FAULT_OTHER, "only files are replaced as a whole");
 }
 
+static const char *
+make_dialect(DemurDialect what) {
+  return what == DEMUR_DIALECT_FOREIGN_KEYS ? demur_postgres_references() : NULL;
+}
+
 const DemurDriver demur_driver_postgres = {
     .open = open_server,
     .close = close_connection,
@@ -858,19 +881,13 @@ const DemurDriver demur_driver_postgres = {
     .n_changed = n_changed,
     .read_chunk = read_chunk,
     .replace = replace,
+    .make_dialect = make_dialect,
     .dialect =
         {
             [DEMUR_DIALECT_INTEGRITY] =
                 "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c"
                 " ON c.oid = i.indexrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
                 " WHERE n.nspname = 'demur' AND NOT (i.indisvalid AND i.indisready)",
-            [DEMUR_DIALECT_FOREIGN_KEYS] =
-                "SELECT o.conname::text FROM pg_catalog.pg_constraint o"
-                " JOIN pg_catalog.pg_namespace n ON n.oid = o.connamespace"
-                " WHERE n.nspname = 'demur' AND NOT o.convalidated UNION ALL"
-                " SELECT t.tgname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c"
-                " ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-                " WHERE n.nspname = 'demur' AND t.tgisinternal AND t.tgenabled <> 'O'",
             [DEMUR_DIALECT_OUTCOME] =
                 "SELECT document::json ->> 'outcome' FROM selector WHERE name = ?",
             [DEMUR_DIALECT_LAST_NUMBER] =

@@ -33,6 +33,7 @@ typedef enum {
   DEMUR_FAULT_DISK,    /* it can't be read or written */
   DEMUR_FAULT_AWAY,    /* the server is not there, or went away */
   DEMUR_FAULT_REFUSED, /* the server doesn't let this user do it */
+  DEMUR_FAULT_TEXT,    /* a text that the engine can't keep, no UTF-8: the message names it */
   DEMUR_N_FAULTS
 } DemurFault;
 
@@ -135,6 +136,8 @@ struct DemurDriver {
   gboolean (*replace)(DemurConnection *to, DemurConnection *from);
 
   const char *dialect[DEMUR_N_DIALECTS];
+  /* Those that are NULL in dialect, written by the driver: always the same text, never freed. */
+  const char *(*make_dialect)(DemurDialect what);
 };
 
 extern const DemurDriver demur_driver_sqlite, demur_driver_postgres;

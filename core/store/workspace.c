@@ -67,7 +67,9 @@ demur_store_statement(DemurWorkspace *workspace, const char *sql, GError **error
 
 DemurStatement *
 demur_store_dialect(DemurWorkspace *workspace, DemurDialect what, GError **error) {
-  return demur_store_statement(workspace, driver_of(workspace)->dialect[what], error);
+  const DemurDriver *driver = driver_of(workspace);
+  const char *sql = driver->dialect[what];
+  return demur_store_statement(workspace, sql != NULL ? sql : driver->make_dialect(what), error);
 }
 
 void

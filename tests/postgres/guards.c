@@ -1,0 +1,302 @@
+/* What a server, its defaults or who else writes to its database may not do to a workspace unseen. Each
+ * change is made past the program (tests/support/store.h) and taken back: the right answer is that it is
+ * told, and that nothing was before and behind. Run by tests/support/with-postgres.sh. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gio/gio.h>
+
+#include "base/error.h"
+#include "store/reviews.h"
+#include "store/verdicts.h"
+#include "support/store.h"
+
+#define N_CLIENTS 3
+#define N_LOOPS 15
+
+static DemurWorkspace *
+open_workspace(const char *path) {
+  g_autoptr(GError) error = NULL;
+  DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
+  g_assert_no_error(error);
+  demur_workspace_set_actor(workspace, "reader", "here", NULL);
+  return workspace;
+}
+
+static gboolean
+give_verdict(DemurWorkspace *workspace, const char *scan, GError **error) {
+  const DemurVerdictBatch batch = {.selector = "s",
+                                   .selector_digest = "d",
+                                   .model = "m",
+                                   .coverage = 0.9,
+                                   .threshold = 0.5,
+                                   .created = "2026-01-01T00:00:00Z"};
+  const DemurVerdictRecord verdict = {.scan_id = (char *)scan,
+                                      .risk = 0.25,
+                                      .risk_raw = 0.25,
+                                      .score = 0.125,
+                                      .verdict = DEMUR_VERDICT_ACCEPTED,
+                                      .reasons = (char *)"[]"};
+  return demur_verdicts_save(workspace, &batch, &verdict, 1, error);
+}
+
+static gboolean
+comment(DemurWorkspace *workspace, const char *text, GError **error) {
+  DemurReviewRecord record = {.scan_id = (char *)"1.2",
+                              .kind = DEMUR_REVIEW_COMMENT,
+                              .comment = (char *)text,
+                              .shown = (char *)"{}",
+                              .user = (char *)"reader",
+                              .created = (char *)"2026-01-01T00:00:00Z"};
+  const gboolean ok = demur_reviews_save(workspace, &record, error);
+  g_free(record.verdict_digest);
+  return ok;
+}
+
+/* How many findings of a subject are faults; any other fault ends the test. */
+static guint
+n_faults(DemurWorkspace *workspace, const char *subject) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVerification) found = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  guint n = 0;
+  for (size_t f = 0; f < found->n_findings; f++) {
+    if (found->findings[f].ok)
+      continue;
+    g_test_message("%s: %s", found->findings[f].subject, found->findings[f].message);
+    g_assert_cmpstr(found->findings[f].subject, ==, subject);
+    n++;
+  }
+  return n;
+}
+
+/* Of the schema, on a line of its own: nothing that was prepared for what stood there before. */
+static guint
+n_faults_at(const char *path) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  return n_faults(workspace, "schema");
+}
+
+/* The address with something put behind it; of another database of the server. */
+static char *
+with_option(const char *path, const char *option) {
+  return g_strconcat(path, strchr(path, '?') != NULL ? "&" : "?", option, NULL);
+}
+
+static char *
+of_database(const char *path, const char *name) {
+  const char *options = strchr(path, '?');
+  const char *slash = g_strrstr_len(path, options - path, "/");
+  return g_strdup_printf("%.*s/%s%s", (int)(slash - path), path, name, options);
+}
+
+static void
+every_change_of_the_schema_is_told(void) {
+  static const struct {
+    const char *make, *undo;
+  } changes[] = {
+      {"CREATE OR REPLACE FUNCTION event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"
+       " 'BEGIN RETURN new; END'",
+       "CREATE OR REPLACE FUNCTION event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"
+       " $$BEGIN RAISE EXCEPTION 'an event is never changed or removed'; END$$"},
+      {"ALTER TABLE event DROP CONSTRAINT event_chain_key", "ALTER TABLE event ADD UNIQUE (chain)"},
+      {"ALTER TABLE score DROP CONSTRAINT score_scan_id_model_key",
+       "ALTER TABLE score ADD UNIQUE (scan_id, model)"},
+      {"ALTER TABLE verdict DROP CONSTRAINT verdict_batch_id_fkey",
+       "ALTER TABLE verdict ADD FOREIGN KEY (batch_id) REFERENCES verdict_batch (id)"},
+      {"ALTER TABLE verdict ALTER risk SET DEFAULT 0.5",
+       "ALTER TABLE verdict ALTER risk DROP DEFAULT"},
+      {"ALTER TABLE verdict ALTER scan_id TYPE text COLLATE \"POSIX\"",
+       "ALTER TABLE verdict ALTER scan_id TYPE text COLLATE \"C\""},
+      {"ALTER TABLE verdict DROP CONSTRAINT verdict_verdict_check, ADD CONSTRAINT"
+       " verdict_verdict_check CHECK (verdict <> '')",
+       "ALTER TABLE verdict DROP CONSTRAINT verdict_verdict_check, ADD CONSTRAINT"
+       " verdict_verdict_check CHECK (verdict IN ('accepted', 'red_flag', 'not_eligible',"
+       " 'no_score', 'not_tuned', 'failed'))"},
+      {"CREATE TRIGGER event_not_changed BEFORE UPDATE ON review EXECUTE FUNCTION event_is_kept()",
+       "DROP TRIGGER event_not_changed ON review"},
+      {"ALTER TABLE event DISABLE TRIGGER event_not_changed",
+       "ALTER TABLE event ENABLE TRIGGER event_not_changed"},
+      {"ALTER TABLE verdict ENABLE ROW LEVEL SECURITY",
+       "ALTER TABLE verdict DISABLE ROW LEVEL SECURITY"},
+      {"CREATE POLICY mine ON verdict USING (true)", "DROP POLICY mine ON verdict"},
+      {"CREATE TABLE public.more () INHERITS (verdict)", "DROP TABLE public.more"},
+      {"CREATE RULE quiet AS ON DELETE TO review DO INSTEAD NOTHING", "DROP RULE quiet ON review"},
+      {"CREATE INDEX mine ON verdict ((risk * 2))", "DROP INDEX mine"},
+      {"DROP INDEX verdict_scan", "CREATE INDEX verdict_scan ON verdict (scan_id)"},
+      {"ALTER TABLE review SET UNLOGGED", "ALTER TABLE review SET LOGGED"},
+      {"CREATE VIEW mine AS SELECT 1 AS one", "DROP VIEW mine"},
+      {"CREATE DOMAIN mine AS bigint", "DROP DOMAIN mine"},
+      {"CREATE FUNCTION demur.lower(text) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'",
+       "DROP FUNCTION demur.lower(text)"},
+  };
+  g_autofree char *path = demur_test_store_path("/changes", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(give_verdict(workspace, "1.2", &error));
+  g_assert_cmpuint(n_faults_at(path), ==, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+    demur_test_store_run(path, changes[i].make);
+    g_test_message("%s", changes[i].make);
+    g_assert_cmpuint(n_faults_at(path), >, 0);
+    demur_test_store_run(path, changes[i].undo);
+  }
+  g_assert_cmpuint(n_faults_at(path), ==, 0);
+}
+
+/* Both of a line that only reads, and within a transaction that writes. */
+static void
+the_schema_is_looked_at_from_everywhere(void) {
+  g_autofree char *path = demur_test_store_path("/everywhere", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWorkspace) reader = demur_workspace_open(path, DEMUR_WORKSPACE_READ_ONLY, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(n_faults(reader, "schema"), ==, 0);
+  g_assert_true(demur_workspace_begin(workspace, &error));
+  g_assert_true(comment(workspace, "before", &error));
+  g_assert_cmpuint(n_faults(workspace, "schema"), ==, 0);
+  g_assert_true(comment(workspace, "behind", &error));
+  g_assert_true(demur_workspace_commit(workspace, &error));
+  g_assert_cmpuint(n_faults(reader, "schema"), ==, 0);
+}
+
+static void
+an_operator_of_the_workspace_s_schema_stands_for_no_other(void) {
+  g_autofree char *path = demur_test_store_path("/operators", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(give_verdict(workspace, "1.2", &error));
+  demur_test_store_run(
+      path, "CREATE FUNCTION always(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';"
+            "CREATE OPERATOR = (LEFTARG = text, RIGHTARG = text, FUNCTION = always)");
+  g_autoptr(DemurWorkspace) other = open_workspace(path);
+  g_autoptr(GPtrArray) verdicts = demur_verdicts_of_scan(other, NULL, "nobody's", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(verdicts->len, ==, 0);
+  g_assert_cmpuint(n_faults(other, "schema"), ==, 2); /* the function, the operator */
+}
+
+static void
+a_reference_that_leads_nowhere_is_told(void) {
+  g_autofree char *path = demur_test_store_path("/references", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_assert_cmpuint(n_faults(workspace, "database"), ==, 0);
+  demur_test_store_run(path, "SET session_replication_role = replica;"
+                             "INSERT INTO cohort_split VALUES (7, 0, 'train', 1, 1)");
+  g_assert_cmpuint(n_faults(workspace, "database"), ==, 1);
+}
+
+/* Whatever a database sets by default. */
+static void
+who_waited_sees_what_was_written_meanwhile(void) {
+  g_autofree char *path = demur_test_store_path("/isolation", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  demur_test_store_run(
+      path, "DO $$BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation ="
+            " ''repeatable read''', current_database()); EXECUTE format('ALTER DATABASE %I SET"
+            " default_transaction_read_only = on', current_database()); END$$");
+  pid_t clients[N_CLIENTS];
+  for (int c = 0; c < N_CLIENTS; c++)
+    if ((clients[c] = fork()) == 0) {
+      g_autoptr(DemurWorkspace) mine = open_workspace(path);
+      gboolean ok = TRUE;
+      for (int i = 0; ok && i < N_LOOPS; i++)
+        ok = give_verdict(mine, "1.2", NULL);
+      _exit(ok ? 0 : 1);
+    }
+  for (int c = 0; c < N_CLIENTS; c++) {
+    int status;
+    g_assert_cmpint(waitpid(clients[c], &status, 0), ==, clients[c]);
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) verdicts = demur_verdicts_of_scan(workspace, NULL, "1.2", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(verdicts->len, ==, N_CLIENTS * N_LOOPS);
+}
+
+static void
+texts_are_utf8_whatever_the_address_says(void) {
+  g_autofree char *path = demur_test_store_path("/encoding", "w");
+  g_autofree char *latin = with_option(path, "client_encoding=LATIN1");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(latin);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(comment(workspace, "\xc3\xa4", &error));
+  g_assert_cmpint(
+      demur_test_store_number(path, "SELECT count(*) FROM review WHERE ascii(comment) = 228 AND"
+                                    " length(comment) = 1"),
+      ==, 1);
+  g_assert_false(comment(workspace, "of \xff.dcm", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, ".dcm"));
+}
+
+static void
+a_database_of_another_encoding_is_refused(void) {
+  g_autofree char *path = demur_test_store_path("/latin", "w");
+  demur_test_store_run(path, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+  g_autofree char *latin = of_database(path, "latin");
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_workspace_open(latin, DEMUR_WORKSPACE_CREATE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_test_message("%s", error->message);
+}
+
+/* A server that knows no TLS: says so, and then tells whether anything more came. */
+static gpointer
+answer_without_tls(gpointer data) {
+  GSocketListener *listener = data;
+  g_autoptr(GSocketConnection) line = g_socket_listener_accept(listener, NULL, NULL, NULL);
+  char request[8];
+  GInputStream *in = g_io_stream_get_input_stream(G_IO_STREAM(line));
+  gsize n = 0;
+  g_input_stream_read_all(in, request, sizeof request, &n, NULL, NULL);
+  g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(line)), "N", 1, NULL, NULL,
+                            NULL);
+  char more;
+  return GINT_TO_POINTER(g_input_stream_read(in, &more, 1, NULL, NULL) > 0);
+}
+
+/* Whether a line to it, not kept safe, is spoken on. 0.0.0.0 is reached here, and is no name of here. */
+static gboolean
+speaks_in_the_open(const char *host, const char *options) {
+  g_autoptr(GSocketListener) listener = g_socket_listener_new();
+  const guint16 port = g_socket_listener_add_any_inet_port(listener, NULL, NULL);
+  GThread *server = g_thread_new("server", answer_without_tls, listener);
+  g_autofree char *path = g_strdup_printf("postgresql://%s:%u/none%s", host, port, options);
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error));
+  g_test_message("%s", error->message);
+  /* One that it never spoke to is still waiting. */
+  g_autoptr(GSocketClient) client = g_socket_client_new();
+  g_autoptr(GSocketConnection) line =
+      g_socket_client_connect_to_host(client, "127.0.0.1", port, NULL, NULL);
+  g_clear_object(&line);
+  return GPOINTER_TO_INT(g_thread_join(server));
+}
+
+static void
+a_line_over_a_network_is_kept_safe(void) {
+  g_unsetenv("PGSSLMODE");
+  g_assert_false(speaks_in_the_open("0.0.0.0", ""));
+  g_assert_true(speaks_in_the_open("0.0.0.0", "?sslmode=prefer"));
+  g_assert_true(speaks_in_the_open("127.0.0.1", ""));
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, test) g_test_add_func("/store/guards/" name, test)
+  ADD("every-change-of-the-schema-is-told", every_change_of_the_schema_is_told);
+  ADD("the-schema-is-looked-at-from-everywhere", the_schema_is_looked_at_from_everywhere);
+  ADD("an-operator-stands-for-no-other", an_operator_of_the_workspace_s_schema_stands_for_no_other);
+  ADD("a-reference-that-leads-nowhere-is-told", a_reference_that_leads_nowhere_is_told);
+  ADD("who-waited-sees-what-was-written-meanwhile", who_waited_sees_what_was_written_meanwhile);
+  ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);
+  ADD("a-database-of-another-encoding-is-refused", a_database_of_another_encoding_is_refused);
+  ADD("a-line-over-a-network-is-kept-safe", a_line_over_a_network_is_kept_safe);
+  return g_test_run();
+}
