@@ -240,14 +240,11 @@ close_connection(DemurConnection *connection) {
 /* An address is shown and kept: it holds no password. */
 static gboolean
 check_address(const char *path, GError **error) {
-  char *text = NULL;
-  PQconninfoOption *options = PQconninfoParse(path, &text);
-  if (options == NULL) {
-    g_autofree char *line = g_strstrip(g_strdup(text != NULL ? text : ""));
-    PQfreemem(text);
+  PQconninfoOption *options = PQconninfoParse(path, NULL);
+  if (options == NULL) { /* what libpq says of it quotes it, a password too */
     demur_error_set(error, DEMUR_ERROR_USAGE,
-                    "the workspace's address can't be read: %s; write postgresql://HOST/DATABASE",
-                    line);
+                    "the workspace's address can't be read as one; write "
+                    "postgresql://HOST/DATABASE, and %%25 for a %% in it");
     return FALSE;
   }
   static const char *const secrets[] = {"password", "sslpassword"};
@@ -276,20 +273,30 @@ are_here(const char *hosts) {
   return TRUE;
 }
 
+/* What an address says of one of libpq's options; NULL: nothing. */
+static const char *
+option_of(const PQconninfoOption *options, const char *name) {
+  const char *const names[] = {name, NULL};
+  for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
+    if (o->val != NULL && *o->val != '\0' && g_strv_contains(names, o->keyword))
+      return o->val;
+  return NULL;
+}
+
+static gboolean
+is_option_here(const PQconninfoOption *options, const char *name, const char *variable) {
+  const char *hosts = option_of(options, name);
+  return are_here(hosts != NULL ? hosts : g_getenv(variable));
+}
+
 /* How a line over a network is to be kept safe where neither address nor PGSSLMODE says it: NULL where
  * there is none. A service's hosts are not known yet. */
 static const char *
 default_sslmode(const char *path) {
-  static const char *const places[][2] = {{"host", "PGHOST"}, {"hostaddr", "PGHOSTADDR"}};
   PQconninfoOption *options = PQconninfoParse(path, NULL);
-  gboolean is_here = g_getenv("PGSERVICE") == NULL;
-  for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
-    const gboolean is_given = o->val != NULL && *o->val != '\0';
-    is_here &= g_strcmp0(o->envvar, "PGSERVICE") != 0 || !is_given;
-    for (guint p = 0; p < G_N_ELEMENTS(places); p++)
-      if (g_str_equal(o->keyword, places[p][0]))
-        is_here &= are_here(is_given ? o->val : g_getenv(places[p][1]));
-  }
+  const gboolean is_here = option_of(options, "service") == NULL && g_getenv("PGSERVICE") == NULL &&
+                           is_option_here(options, "host", "PGHOST") &&
+                           is_option_here(options, "hostaddr", "PGHOSTADDR");
   PQconninfoFree(options);
   return is_here || g_getenv("PGSSLMODE") != NULL ? NULL : "verify-full";
 }
@@ -322,9 +329,14 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
     return NULL;
   /* What stands before the address is overruled by it, what stands behind overrules it (libpq,
    * PQconnectdbParams). */
-  static const char *const keywords[] = {"connect_timeout", "fallback_application_name", "sslmode",
-                                         "dbname",          "client_encoding",           NULL};
-  const char *const values[] = {"10", "demur", default_sslmode(path), path, "UTF8", NULL};
+  static const char *const keywords[] = {"connect_timeout",  "fallback_application_name",
+                                         "keepalives_idle",  "keepalives_interval",
+                                         "keepalives_count", "tcp_user_timeout",
+                                         "sslmode",          "dbname",
+                                         "client_encoding",  NULL};
+  /* A server that goes dark without a word is taken for away after half a minute. */
+  const char *const values[] = {"10", "demur", "10", "5", "3", "30000", default_sslmode(path),
+                                path, "UTF8",  NULL};
   Connection *c = g_new0(Connection, 1);
   c->base.driver = &demur_driver_postgres;
   c->wait = wait;
@@ -359,7 +371,7 @@ upgrade(DemurConnection *connection, gint64 from) {
   if (from == demur_store_version)
     return TRUE;
   if (from != 0)
-    return keep_fault(c, DEMUR_FAULT_OTHER, "there is no step from its schema to this program's");
+    return keep_fault(c, DEMUR_FAULT_OLD, "there is no step from its schema to this program's");
   g_autofree char *sql = demur_postgres_make("demur");
   return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && execute(c, sql);
 }

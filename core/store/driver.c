@@ -15,6 +15,8 @@ static const char *const advice[DEMUR_N_FAULTS] = {
     [DEMUR_FAULT_AWAY] = "the server is away; what was being written is there as a whole or not at "
                          "all: look, and try again when it is back",
     [DEMUR_FAULT_REFUSED] = "the server does not let this user do it; ask who administers it",
+    [DEMUR_FAULT_OLD] = "take it to a file with the program of before (`demur workspace copy`); "
+                        "this one brings a file up to date and copies it back",
     [DEMUR_FAULT_TEXT] = "a server keeps UTF-8 only; rename what is named there, or keep the "
                          "workspace in a file",
 };

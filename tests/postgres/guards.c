@@ -103,6 +103,8 @@ every_change_of_the_schema_is_told(void) {
       {"ALTER TABLE event DROP CONSTRAINT event_chain_key", "ALTER TABLE event ADD UNIQUE (chain)"},
       {"ALTER TABLE score DROP CONSTRAINT score_scan_id_model_key",
        "ALTER TABLE score ADD UNIQUE (scan_id, model)"},
+      {"ALTER TABLE checkpoint DROP CONSTRAINT checkpoint_pkey",
+       "ALTER TABLE checkpoint ADD PRIMARY KEY (name)"},
       {"ALTER TABLE verdict DROP CONSTRAINT verdict_batch_id_fkey",
        "ALTER TABLE verdict ADD FOREIGN KEY (batch_id) REFERENCES verdict_batch (id)"},
       {"ALTER TABLE verdict ALTER risk SET DEFAULT 0.5",
@@ -245,6 +247,34 @@ a_database_of_another_encoding_is_refused(void) {
   g_test_message("%s", error->message);
 }
 
+/* Nor may libpq's own words of an address that it can't read. */
+static void
+a_password_is_never_told(void) {
+  static const char *const options[] = {"user:s3cret@", "user:s3cret%zz@", "user:s3cret%@"};
+  for (guint i = 0; i < G_N_ELEMENTS(options); i++) {
+    g_autofree char *path = g_strdup_printf("postgresql://%slocalhost/none", options[i]);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
+    g_test_message("%s", error->message);
+    g_assert_null(strstr(error->message, "s3cret"));
+  }
+}
+
+static void
+an_older_schema_is_refused(void) {
+  g_autofree char *path = demur_test_store_path("/older", "w");
+  demur_workspace_close(open_workspace(path));
+  demur_test_store_run(path, "UPDATE workspace SET version = version - 1");
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_test_message("%s", error->message);
+  demur_test_store_run(path, "UPDATE workspace SET version = version + 1");
+  g_autoptr(DemurWorkspace) again = open_workspace(path);
+  g_assert_cmpuint(n_faults(again, "schema"), ==, 0);
+}
+
 /* A server that knows no TLS: says so, and then tells whether anything more came. */
 static gpointer
 answer_without_tls(gpointer data) {
@@ -297,6 +327,8 @@ main(int argc, char **argv) {
   ADD("who-waited-sees-what-was-written-meanwhile", who_waited_sees_what_was_written_meanwhile);
   ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);
   ADD("a-database-of-another-encoding-is-refused", a_database_of_another_encoding_is_refused);
+  ADD("a-password-is-never-told", a_password_is_never_told);
+  ADD("an-older-schema-is-refused", an_older_schema_is_refused);
   ADD("a-line-over-a-network-is-kept-safe", a_line_over_a_network_is_kept_safe);
   return g_test_run();
 }
