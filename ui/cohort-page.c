@@ -963,6 +963,9 @@ demur_cohort_page_init(DemurCohortPage *page) {
   page->wanted = NAN;
   page->measure = DEMUR_MEASURE_SBCE2;
   gtk_widget_init_template(GTK_WIDGET(page));
+  demur_shown_label_steady(page->line);
+  demur_shown_label_steady(page->promise);
+  demur_shown_label_steady(page->who_note);
   page->who_table = (DemurWhoTable){.grid = page->who, .note = page->who_note};
   build_charts(page);
 }

@@ -48,8 +48,35 @@ demur_shown_label_new(const char *text) {
 void
 demur_shown_label_set(GtkLabel *label, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
+  /* GTK measures a label anew, and all around it, whenever it is told its text. */
+  if (g_strcmp0(gtk_label_get_label(label), safe != NULL ? safe : "") == 0)
+    return;
   gtk_label_set_label(label, safe != NULL ? safe : "");
   keep_numbers_whole(label, safe != NULL ? safe : "");
+}
+
+static GtkSizeRequestMode
+steady_mode(GtkWidget *label) {
+  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+static void
+steady_measure(GtkWidget *label, GtkOrientation orientation, int for_size, int *minimum,
+               int *natural, int *minimum_baseline, int *natural_baseline) {
+  GTK_WIDGET_GET_CLASS(label)->measure(label, orientation,
+                                       orientation == GTK_ORIENTATION_HORIZONTAL ? -1 : for_size,
+                                       minimum, natural, minimum_baseline, natural_baseline);
+}
+
+static void
+steady_allocate(GtkWidget *label, int width, int height, int baseline) {
+  GTK_WIDGET_GET_CLASS(label)->size_allocate(label, width, height, baseline);
+}
+
+void
+demur_shown_label_steady(GtkLabel *label) {
+  gtk_widget_set_layout_manager(
+      GTK_WIDGET(label), gtk_custom_layout_new(steady_mode, steady_measure, steady_allocate));
 }
 
 void

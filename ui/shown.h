@@ -13,6 +13,11 @@ GtkWidget *demur_shown_label_new(const char *text);
 void demur_shown_label_set(GtkLabel *label, const char *text);
 void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
 
+/* A label that wraps and changes while one drags something: the width that it asks for is that of its
+ * text, whatever its height. Else GTK tries a hundred widths, each with a layout of its own, at every
+ * change to find the one that fits the height. */
+void demur_shown_label_steady(GtkLabel *label);
+
 /* Where no line may end: within a number such as .016, which Pango would end behind its point, and between
  * a number and its % or mm (owned; NULL: anywhere). */
 PangoAttrList *demur_shown_breaks(const char *text);

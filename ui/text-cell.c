@@ -14,6 +14,7 @@ struct _DemurTextCell {
   glong n_chars;
   int most_lines;
   gboolean may_end;
+  int room;      /* in digits; 0: none of its own */
   int bar_chars; /* 0: no bar, the text has the whole width */
   double bar;
   GdkRGBA bar_colour;
@@ -63,19 +64,21 @@ demur_text_cell_measure(GtkWidget *widget, GtkOrientation orientation, int for_s
                         int *natural, int *minimum_baseline, int *natural_baseline) {
   DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
   learn_font(cell);
-  *minimum = *natural =
-      orientation == GTK_ORIENTATION_HORIZONTAL ? 0 : n_lines(cell, for_size) * cell->line_height;
+  *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL
+                            ? PANGO_PIXELS_CEIL(cell->room * cell->digit_width)
+                            : n_lines(cell, for_size) * cell->line_height;
 }
 
 static void
 demur_text_cell_css_changed(GtkWidget *widget, GtkCssStyleChange *change) {
   DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
   GTK_WIDGET_CLASS(demur_text_cell_parent_class)->css_changed(widget, change);
-  const int height = cell->line_height;
+  const int height = cell->line_height, digit = cell->digit_width;
   cell->line_height = 0;
   g_clear_object(&cell->layout);
   learn_font(cell);
-  if (height != 0 && height != cell->line_height)
+  if (height != 0 &&
+      (height != cell->line_height || (cell->room > 0 && digit != cell->digit_width)))
     gtk_widget_queue_resize(widget);
 }
 
@@ -98,7 +101,8 @@ lay_out(DemurTextCell *cell, int width, int lines) {
     pango_layout_set_ellipsize(cell->layout, PANGO_ELLIPSIZE_END);
     pango_layout_set_wrap(cell->layout, PANGO_WRAP_WORD_CHAR);
   }
-  pango_layout_set_alignment(cell->layout, has_bar(cell) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+  pango_layout_set_alignment(cell->layout, has_bar(cell) || cell->room > 0 ? PANGO_ALIGN_RIGHT
+                                                                           : PANGO_ALIGN_LEFT);
   pango_layout_set_width(cell->layout, width * PANGO_SCALE);
   pango_layout_set_height(cell->layout, -lines);
 }
@@ -210,4 +214,10 @@ demur_text_cell_set_bar(DemurTextCell *cell, int text_chars, double fraction,
   cell->bar = fraction;
   cell->bar_colour = *colour;
   gtk_widget_queue_draw(GTK_WIDGET(cell));
+}
+
+void
+demur_text_cell_set_room(DemurTextCell *cell, int n_digits) {
+  cell->room = n_digits;
+  gtk_widget_queue_resize(GTK_WIDGET(cell));
 }

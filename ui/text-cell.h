@@ -22,6 +22,10 @@ const char *demur_text_cell_text(DemurTextCell *cell); /* NULL before the first 
 gboolean demur_text_cell_is_cut(DemurTextCell *cell);
 gboolean demur_text_cell_may_end(DemurTextCell *cell);
 
+/* Room for so many digits, whatever the text, which is set flush right in it: a number of a table that
+ * changes while all around it stays where it is. */
+void demur_text_cell_set_room(DemurTextCell *cell, int n_digits);
+
 /* A bar behind the text, as long as fraction (0 to 1) of the room there; NaN: none. The text is
  * then set flush right in text_chars digits' room. It repeats what the text says, so a screen
  * reader hears nothing of it. */

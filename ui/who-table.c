@@ -67,6 +67,16 @@ value_title(const DemurGroupRejection *group) {
                                                     : group->value;
 }
 
+/* A number of the row at line, with room for so many digits: measured once, not at every step of the
+ * slider. */
+static DemurTextCell *
+number(DemurWhoTable *table, int column, int line, int n_digits) {
+  GtkWidget *cell = demur_text_cell_new(1, FALSE);
+  demur_text_cell_set_room(DEMUR_TEXT_CELL(cell), n_digits);
+  gtk_grid_attach(table->grid, cell, column, line, 1, 1);
+  return DEMUR_TEXT_CELL(cell);
+}
+
 static void
 build(DemurWhoTable *table, const DemurShownPoint *now) {
   GtkWidget *child;
@@ -92,24 +102,18 @@ build(DemurWhoTable *table, const DemurShownPoint *now) {
       gtk_grid_attach(table->grid, heading, 0, line++, 5, 1);
       last = group;
     }
-    GtkWidget *labels[4];
-    for (int c = 0; c < 4; c++) {
-      labels[c] = demur_shown_label_new("");
-      gtk_label_set_xalign(GTK_LABEL(labels[c]), c == 0 ? 0 : 1);
-      gtk_grid_attach(table->grid, labels[c], c, line, 1, 1);
-    }
-    demur_shown_label_set(GTK_LABEL(labels[0]), value_title(group));
-    gtk_label_set_wrap(GTK_LABEL(labels[0]), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(labels[0]), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
-    gtk_widget_set_hexpand(labels[0], TRUE);
-    gtk_widget_add_css_class(labels[3], "muted");
-    table->row[i].name = GTK_LABEL(labels[0]);
-    table->row[i].n = GTK_LABEL(labels[1]);
-    table->row[i].rate = GTK_LABEL(labels[2]);
-    table->row[i].interval = GTK_LABEL(labels[3]);
-    gtk_label_set_width_chars(table->row[i].rate, 7);
-    gtk_label_set_width_chars(table->row[i].interval, 6);
+    GtkWidget *name = demur_shown_label_new(value_title(group));
+    gtk_label_set_xalign(GTK_LABEL(name), 0);
+    gtk_label_set_wrap(GTK_LABEL(name), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(name), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_width_chars(GTK_LABEL(name), 12);
+    gtk_widget_set_hexpand(name, TRUE);
+    gtk_grid_attach(table->grid, name, 0, line, 1, 1);
+    table->row[i].name = GTK_LABEL(name);
+    table->row[i].n = number(table, 1, line, 6);
+    table->row[i].rate = number(table, 2, line, 7);
+    table->row[i].interval = number(table, 3, line, 7);
+    gtk_widget_add_css_class(GTK_WIDGET(table->row[i].interval), "muted");
     table->row[i].drawing = demur_drawing_new(value_title(group), 70, 20);
     gtk_grid_attach(table->grid, GTK_WIDGET(table->row[i].drawing), 4, line, 1, 1);
     line++;
@@ -128,14 +132,14 @@ demur_who_table_update(DemurWhoTable *table, const DemurShownPoint *now) {
   for (guint i = 0; i < table->n_rows; i++) {
     const DemurGroupRejection *group = &now->groups[i];
     const gboolean withheld = group->withheld;
-    g_autofree char *n = withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_count(group->n);
-    g_autofree char *rate =
-        withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
-    g_autofree char *interval =
-        withheld ? g_strdup("") : g_strdup_printf("%.0f–%.0f", 100 * group->low, 100 * group->high);
-    demur_shown_label_set(table->row[i].n, n);
-    demur_shown_label_set(table->row[i].rate, rate);
-    demur_shown_label_set(table->row[i].interval, interval);
+    demur_text_cell_set(table->row[i].n,
+                        withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_count(group->n));
+    demur_text_cell_set(table->row[i].rate, withheld ? g_strdup(DEMUR_TEXT_UNDEFINED)
+                                                     : demur_text_percent(group->rate, 1));
+    demur_text_cell_set(table->row[i].interval,
+                        withheld
+                            ? g_strdup("")
+                            : g_strdup_printf("%.0f–%.0f", 100 * group->low, 100 * group->high));
     Whisker *whisker = g_new(Whisker, 1);
     *whisker = (Whisker){withheld ? NAN : group->rate,
                          group->low,
@@ -157,8 +161,8 @@ void
 demur_who_table_describe(DemurWhoTable *table) {
   for (guint i = 0; i < table->n_rows; i++) {
     g_autofree char *text = g_strdup_printf("%s: %s, %s", gtk_label_get_label(table->row[i].name),
-                                            gtk_label_get_label(table->row[i].rate),
-                                            gtk_label_get_label(table->row[i].interval));
+                                            demur_text_cell_text(table->row[i].rate),
+                                            demur_text_cell_text(table->row[i].interval));
     demur_drawing_describe(table->row[i].drawing, text);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "ui/drawing.h"
 #include "ui/operating-point.h"
+#include "ui/text-cell.h"
 
 G_BEGIN_DECLS
 
@@ -13,7 +14,8 @@ typedef struct {
   GtkGrid *grid;  /* the template's */
   GtkLabel *note; /* below it */
   struct {
-    GtkLabel *name, *n, *rate, *interval;
+    GtkLabel *name;
+    DemurTextCell *n, *rate, *interval;
     DemurDrawing *drawing;
   } row[DEMUR_WHO_MOST];
   guint n_rows; /* 0: made anew by the next update */
