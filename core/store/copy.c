@@ -4,12 +4,15 @@
  * once of what is read, once of what then stands in the copy. Cost: the rows are read twice, written once. */
 #include "store/copy.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/private-folder.h"
 #include "store/connection.h"
+#include "store/network-disk.h"
+#include "store/opening.h"
 #include "store/schema-tables.h"
 
 #define PAGE_BYTES ((gsize)1 << 20) /* as many rows a page as have about that many */
@@ -338,13 +341,23 @@ copy_into(DemurWorkspace *from, const char *path, DemurCopyCheck check, gpointer
 static gboolean
 copy_to_new_file(DemurWorkspace *from, const char *path, DemurCopyCheck check, gpointer data,
                  const DemurProgress *progress, DemurCopied *copied, GError **error) {
+  if (!demur_network_disk_check(path, error))
+    return FALSE;
   g_autofree char *place = g_path_get_dirname(path);
   g_autoptr(DemurPrivateFolder) folder = demur_private_folder_make(place, ".demur-copy-", error);
   if (folder == NULL)
     return FALSE;
   g_autofree char *made = demur_private_folder_name(folder, "made.demur");
-  return copy_into(from, made, check, data, progress, copied, error) &&
-         demur_file_put(made, path, DEMUR_FILE_NEW, error);
+  if (!copy_into(from, made, check, data, progress, copied, error))
+    return FALSE;
+  if (!demur_store_share_as_in(made, path)) {
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s can't be made: %s; choose a folder that can be written "
+                    "(--workspace)",
+                    path, g_strerror(errno));
+    return FALSE;
+  }
+  return demur_file_put(made, path, DEMUR_FILE_NEW, error);
 }
 
 gboolean

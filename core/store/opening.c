@@ -109,14 +109,28 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
   return version <= (guint32)demur_store_version || demur_store_refuse_newer(path, version, error);
 }
 
+static gboolean
+is_of_group(const char *folder) {
+  struct stat status;
+  const mode_t shared = S_ISGID | S_IWGRP;
+  return stat(folder, &status) == 0 && (status.st_mode & shared) == shared;
+}
+
+gboolean
+demur_store_share_as_in(const char *made, const char *path) {
+  g_autofree char *folder = folder_of(path);
+  struct stat place;
+  return !is_of_group(folder) ||
+         (stat(folder, &place) == 0 && chown(made, (uid_t)-1, place.st_gid) == 0 &&
+          chmod(made, 0660) == 0);
+}
+
 gboolean
 demur_store_make_file(const char *path, GError **error) {
   g_autofree char *folder = folder_of(path);
   if (!demur_folder_make(folder, error))
     return FALSE;
-  struct stat status;
-  const mode_t shared = S_ISGID | S_IWGRP;
-  const gboolean of_group = stat(folder, &status) == 0 && (status.st_mode & shared) == shared;
+  const gboolean of_group = is_of_group(folder);
   const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   /* The umask of one user does not undo what the folder is for. */
   gboolean ok = fd >= 0 && (!of_group || fchmod(fd, 0660) == 0) && demur_folder_sync(folder);

@@ -25,6 +25,10 @@ gboolean demur_store_look(const char *path, gboolean *is_empty,
 /* Makes the empty file, and its folder, with the rights above. DEMUR_ERROR_STORE where it can't. */
 gboolean demur_store_make_file(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Gives a finished file, which is to be put at path, the rights that one made there would have. FALSE with
+ * errno. */
+gboolean demur_store_share_as_in(const char *made, const char *path) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Refuses (DEMUR_ERROR_STORE) a writer whose side files would lock the file's owner out. */
 gboolean demur_store_check_writer(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -141,6 +141,23 @@ there_and_back_is_the_same(Fixture *f, gconstpointer data) {
     g_assert_false(*name == '.');
 }
 
+/* As a workspace that is made there: in a folder that a group shares, the group's. */
+static void
+a_file_has_the_rights_of_its_folder(Fixture *f, gconstpointer data) {
+  static const struct { mode_t folder, file; } rights[] = {{0700, 0600}, {02770, 0660}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rights); i++) {
+    g_autofree char *name = g_strdup_printf("place%zu", i);
+    g_autofree char *place = g_build_filename(f->folder, name, NULL);
+    g_autofree char *path = g_build_filename(place, "w.demur", NULL);
+    g_assert_cmpint(g_mkdir(place, 0700), ==, 0);
+    g_assert_cmpint(g_chmod(place, rights[i].folder), ==, 0);
+    g_autoptr(DemurWorkspaceCopy) made = copied(f->from, path);
+    GStatBuf status;
+    g_assert_cmpint(g_stat(path, &status), ==, 0);
+    g_assert_cmpuint(status.st_mode & 0777, ==, rights[i].file);
+  }
+}
+
 /* A number that was given and taken out is not given again, behind the copy as before it. */
 static void
 the_next_number_is_the_one_it_would_have_been(Fixture *f, gconstpointer data) {
@@ -246,6 +263,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   TEST(there_and_back_is_the_same);
+  TEST(a_file_has_the_rights_of_its_folder);
   TEST(the_next_number_is_the_one_it_would_have_been);
   TEST(where_something_is_kept_it_stays);
   TEST(one_that_is_cancelled_leaves_nothing);
