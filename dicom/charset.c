@@ -20,12 +20,13 @@ static const Table ASCII = {"ASCII", 1, FALSE, ""};
 static const Table NONE = {NULL, 1, FALSE, ""};
 
 /* How a whole text is coded, by the first of its defined terms. */
-typedef enum { CODE_EXTENSIONS, UTF_8, GB_18030 } System;
+typedef enum { CODE_EXTENSIONS, UTF_8, GB_18030, SHIFT_JIS } System;
 
 static const struct {
   const char *term;
   System system;
-} systems[] = {{"UTF-8", UTF_8}, {"UTF8", UTF_8}, {"GB18030", GB_18030}, {"GBK", GB_18030}};
+} systems[] = {{"UTF-8", UTF_8},  {"UTF8", UTF_8},          {"GB18030", GB_18030},
+               {"GBK", GB_18030}, {"SHIFT_JIS", SHIFT_JIS}, {"SJIS", SHIFT_JIS}};
 
 #define UTF_8_NUMBER 192 /* ISO_IR 192 */
 
@@ -209,9 +210,42 @@ without_controls(char *text) {
   return g_strstrip(g_string_free(clean, FALSE));
 }
 
-/* Shift JIS, which Japanese writers put under ISO_IR 13 though the standard has no room for it:
- * only where there is a lead byte that JIS X 0201 hasn't, and all of it can be read so. NULL else.
- */
+/* Whether any of the terms is of a Japanese table. */
+static gboolean
+names_japanese(const char *set) {
+  static const int numbers[] = {13, 14, 87, 159};
+  g_auto(GStrv) terms = g_strsplit(set, "\\", -1);
+  for (guint i = 0; terms[i] != NULL; i++)
+    for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++)
+      if (number_of_term(terms[i]) == numbers[k])
+        return TRUE;
+  return FALSE;
+}
+
+/* Whether a text that was read as Shift JIS, though nothing says that it is Japanese, can be nothing
+ * else: bytes [length] have a lead among those that are control characters in every ISO 8859
+ * table, and the text no half-width katakana (single letters of these tables), nothing of private use,
+ * and no Latin letter beside a Japanese one. */
+static gboolean
+is_surely_japanese(const char *text, const char *bytes, size_t length) {
+  gboolean leads = FALSE;
+  for (size_t i = 0; i < length; i++)
+    leads = leads || ((guint8)bytes[i] >= 0x81 && (guint8)bytes[i] <= 0x9F);
+  gunichar before = 0;
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char(p)) {
+    const gunichar c = g_utf8_get_char(p);
+    if ((c >= 0xFF61 && c <= 0xFF9F) || (c >= 0xE000 && c <= 0xF8FF) || (c >= 0x80 && c < 0xA0) ||
+        (before >= 0x80 && c < 0x80 && g_ascii_isalnum((char)c)) ||
+        (c >= 0x80 && before < 0x80 && g_ascii_isalnum((char)before)))
+      return FALSE;
+    before = c;
+  }
+  return leads;
+}
+
+/* Shift JIS, which Japanese writers put under ISO_IR 13, under ISO 2022 IR 87 without its escapes, or
+ * under nothing, though the standard has no room for it: only where there is a lead byte that JIS X
+ * 0201 hasn't, and all of it can be read so. NULL else. */
 static char *
 from_shift_jis(const char *bytes, size_t length) {
   gboolean leads = FALSE;
@@ -222,6 +256,14 @@ from_shift_jis(const char *bytes, size_t length) {
     leads = leads || (byte >= 0x81 && byte <= 0x9F) || (byte >= 0xE0 && byte <= 0xFC);
   }
   return leads ? g_convert(bytes, (gssize)length, "UTF-8", "CP932", NULL, NULL, NULL) : NULL;
+}
+
+static gboolean
+is_ascii(const char *bytes, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if ((guint8)bytes[i] >= 0x80)
+      return FALSE;
+  return TRUE;
 }
 
 char *
@@ -239,8 +281,13 @@ demur_charset_to_utf8(const char *bytes, size_t length, const char *character_se
 
   g_autofree char *set = g_strstrip(g_ascii_strup(character_set != NULL ? character_set : "", -1));
   if (set[0] == '\0') {
-    char *valid = g_utf8_make_valid(bytes, (gssize)length);
-    return without_controls(valid);
+    if (g_utf8_validate(bytes, (gssize)length, NULL) && memchr(bytes, 0x1B, length) == NULL)
+      return without_controls(g_strndup(bytes, length));
+    g_autofree char *unsaid = from_shift_jis(bytes, length);
+    if (unsaid != NULL && is_surely_japanese(unsaid, bytes, length))
+      return without_controls(g_steal_pointer(&unsaid));
+    if (!is_ascii(bytes, length))
+      return without_controls(g_utf8_make_valid(bytes, (gssize)length));
   }
   const char *separator = strchr(set, '\\');
   const size_t first_length = separator != NULL ? (size_t)(separator - set) : strlen(set);
@@ -248,13 +295,17 @@ demur_charset_to_utf8(const char *bytes, size_t length, const char *character_se
   const System system = system_of_term(first);
   if (system == UTF_8)
     return without_controls(g_utf8_make_valid(bytes, (gssize)length));
-  const Table table = table_of_term(first);
+  const Table own = table_of_term(first);
+  const Table table =
+      own.iconv == NULL && names_japanese(set) ? (Table){JIS_X0201, 1, FALSE, ""} : own;
   char *japanese = table.iconv == JIS_X0201 ? from_shift_jis(bytes, length) : NULL;
   if (japanese != NULL)
     return without_controls(japanese);
   GString *out = g_string_new(NULL);
   if (system == GB_18030)
     append_converted(out, "GB18030", bytes, length, 1);
+  else if (system == SHIFT_JIS)
+    append_converted(out, "CP932", bytes, length, 1);
   else
     append_iso2022(out, bytes, length, table);
   g_autofree char *text = g_string_free(out, FALSE);

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 
 /* bytes [length] as valid UTF-8 without control characters (owned by the caller). character_set is
  * the raw SpecificCharacterSet (0008,0005), NULL where absent: then text is ASCII, or UTF-8 where
- * it is valid as such. Blanks and NUL around the value are taken off; backslashes between values
+ * it is valid as such, escape sequences are followed, and Shift JIS is read where it can be nothing
+ * else; under any Japanese term it is read where a byte is none of JIS X 0201. Blanks and NUL around the value are taken off; backslashes between values
  * stay. */
 char *demur_charset_to_utf8(const char *bytes, size_t length, const char *character_set);
 

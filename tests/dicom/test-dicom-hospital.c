@@ -297,6 +297,23 @@ test_shift_jis_under_a_table_of_one_byte(void) {
   } rows[] = {
       {"ISO_IR 13", "\x8E\x52\x93\x63^\x91\xBE\x98\x59", "山田^太郎"},
       {"ISO_IR 13", "\x83\x76\x83\x89^\x83\x5C\x83\x74", "プラ^ソフ"}, /* a backslash within */
+      {"\\ISO 2022 IR 87", "\x8E\x52\x93\x63^\x91\xBE\x98\x59", "山田^太郎"},
+      {"\\ISO 2022 IR 87", "\xD4\xCF\xC0\xDE^\xC0\xDB\xB3", "ﾔﾏﾀﾞ^ﾀﾛｳ"},
+      {"\\ISO 2022 IR 159", "\x8E\x52\x93\x63^\x91\xBE\x98\x59", "山田^太郎"},
+      {"ISO 2022 IR 6\\ISO 2022 IR 87", "YAMADA^TARO=\x8E\x52\x93\x63^\x91\xBE\x98\x59",
+       "YAMADA^TARO=山田^太郎"},
+      {"SHIFT_JIS", "\x8E\x52\x93\x63^\xC0\xDB\xB3", "山田^ﾀﾛｳ"},
+      {"", "\x8E\x52\x93\x63^\x91\xBE\x98\x59", "山田^太郎"},
+      {"", "YAMADA^TARO=\x8E\x52\x93\x63^\x91\xBE\x98\x59", "YAMADA^TARO=山田^太郎"},
+      {"", "\x1B$B;3ED\x1B(B^\x1B$BB@O:\x1B(B", "山田^太郎"},
+      {"", "M\xFCller^J\xF6rg", "M\xEF\xBF\xBDller^J\xEF\xBF\xBDrg"},
+      {"",
+       "\x8A"
+       "koda^H\xE9l\xE8ne",
+       "\xEF\xBF\xBDkoda^H\xEF\xBF\xBDl\xEF\xBF\xBDne"},
+      {"", "\xBF\xD5\xE2\xE0\xDE\xD2",
+       "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+      {"", "山田^太郎", "山田^太郎"},
       {"ISO_IR 13", "\xD4\xCF\xC0\xDE^\xC0\xDB\xB3", "ﾔﾏﾀﾞ^ﾀﾛｳ"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
