@@ -7,9 +7,9 @@ static const char *const names[DEMUR_N_VERDICTS] = {
 };
 
 static const char *const causes[DEMUR_N_OUTDATED] = {
-    "person_corrected", "images_changed",   "conflict",          "choice_changed",
-    "score_replaced",   "selector_changed", "threshold_changed", "site_audited",
-    "cohort_changed",   "bound_by_name",    "other_model",       "making_changed",
+    "person_corrected", "images_changed",    "conflict",       "choice_changed", "score_replaced",
+    "selector_changed", "threshold_changed", "site_audited",   "cohort_changed", "bound_by_name",
+    "other_model",      "making_changed",    "record_changed",
 };
 
 const char *

@@ -42,9 +42,10 @@ typedef enum {
                                       * selector reads */
   DEMUR_OUTDATED_MAKING =
       1 << 11, /* what is recorded of its site, or of how it was made, changed */
+  DEMUR_OUTDATED_RECORD = 1 << 12, /* it is not what was written: changed past the program */
 } DemurOutdated;
 
-#define DEMUR_N_OUTDATED 12
+#define DEMUR_N_OUTDATED 13
 
 typedef enum {
   DEMUR_VERDICT_CURRENT,

@@ -301,10 +301,16 @@ differs(const char *then, const char *now, DemurOutdated cause) {
   return g_strcmp0(then, now) == 0 ? 0 : (guint)cause;
 }
 
-DemurOutdated
-demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
-  if (record->digest == NULL)
-    return DEMUR_OUTDATED_UNBOUND;
+/* Of one that all else lets stand: its numbers would be told. */
+static guint
+record_differs(const DemurVerdictRecord *record) {
+  g_autofree char *digest = demur_verdict_digest(record);
+  return differs(record->digest, digest, DEMUR_OUTDATED_RECORD);
+}
+
+/* By what there is now, not by itself. */
+static guint
+judge_bindings(const DemurBindings *b, const DemurVerdictRecord *record) {
   guint why = 0;
   const Selector *selector = g_hash_table_lookup(b->selectors, record->selector);
   if (selector == NULL || g_strcmp0(selector->digest, record->selector_digest) != 0)
@@ -324,11 +330,11 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
     why |= differs(record->cohort_digest, b->cohort_digest, DEMUR_OUTDATED_COHORT);
     if (selector != NULL && b->cohort_model != NULL)
       why |= differs(selector->model, b->cohort_model, DEMUR_OUTDATED_MODEL);
-    return (DemurOutdated)why;
+    return why;
   }
   const Series *series = g_hash_table_lookup(b->series, record->scan_id);
   if (series == NULL)
-    return (DemurOutdated)(why | DEMUR_OUTDATED_IMAGES);
+    return why | DEMUR_OUTDATED_IMAGES;
   if (g_strcmp0(record->images_digest, IMAGES_CHANGED) != 0)
     why |= differs(record->images_digest, series->images, DEMUR_OUTDATED_IMAGES);
   why |= differs(record->person_digest, series->person, DEMUR_OUTDATED_PERSON);
@@ -344,7 +350,15 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
   if (why == 0)
     why |= differs(record->images_digest, images_now(b, record->scan_id, series),
                    DEMUR_OUTDATED_IMAGES);
-  return (DemurOutdated)why;
+  return why;
+}
+
+DemurOutdated
+demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
+  if (record->digest == NULL)
+    return DEMUR_OUTDATED_UNBOUND;
+  const guint why = judge_bindings(b, record);
+  return (DemurOutdated)(why != 0 ? why : record_differs(record));
 }
 
 gboolean

@@ -31,6 +31,8 @@ static const char *const causes[DEMUR_N_OUTDATED] = {
     N_("it was given by an older program and is bound by name only"),
     N_("the cohort's scores are kept under another model's name than the selector reads"),
     N_("what is recorded of its site or of how it was made changed"),
+    N_("SAFETY: it is not what was written, but was changed past the program (`demur verify` names "
+       "all that was)"),
 };
 
 static const char *const places[] = {

@@ -358,6 +358,76 @@ no_verdict_is_current_that_does_not_follow(void) {
   g_rmdir(folder);
 }
 
+static gboolean
+meet(const DemurVerdictRecord *record, gpointer data) {
+  *(DemurOutdated *)data |= record->outdated;
+  return TRUE;
+}
+
+/* As each of the lists tells the one verdict that there is. */
+static void
+assert_told(const char *path, DemurOutdated why) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(path, DEMUR_WORKSPACE_DEFAULT, &error);
+  g_assert_no_error(error);
+  GPtrArray *lists[] = {demur_verdicts_latest(workspace, NULL, &error),
+                        demur_verdicts_of_scan(workspace, NULL, scan_ids[0], &error),
+                        demur_verdicts_of_selector(workspace, "s", TRUE, &error),
+                        demur_verdicts_of_selector(workspace, "s", FALSE, &error)};
+  g_assert_no_error(error);
+  for (size_t l = 0; l < G_N_ELEMENTS(lists); l++) {
+    g_assert_cmpuint(lists[l]->len, ==, 1);
+    g_assert_cmphex(((DemurVerdictRecord *)lists[l]->pdata[0])->outdated, ==, why);
+    g_ptr_array_unref(lists[l]);
+  }
+  DemurOutdated each = DEMUR_CURRENT, newest = DEMUR_CURRENT;
+  g_assert_true(demur_verdicts_each(workspace, NULL, meet, &each, &error));
+  g_assert_true(demur_verdicts_each_newest(workspace, NULL, NULL, NULL, meet, &newest, &error));
+  g_assert_cmphex(each, ==, why);
+  g_assert_cmphex(newest, ==, why);
+}
+
+/* What a verdict says, and what none of its bindings holds: each changed past the program, and put back. */
+static void
+a_record_that_was_changed_is_not_current(void) {
+  static const char *const changes[][2] = {
+      {"verdict SET risk = 0.5", "verdict SET risk = 0.1"},
+      {"verdict SET risk_raw = 0.5", "verdict SET risk_raw = 0.1"},
+      {"verdict SET score = 0.6", "verdict SET score = 0.5"},
+      {"verdict SET verdict = 'red_flag'", "verdict SET verdict = 'accepted'"},
+      {"verdict SET risk_low = 0.01, risk_high = 0.2", "verdict SET risk_low = 0, risk_high = 0"},
+      {"verdict SET distance = 1", "verdict SET distance = 0"},
+      {"verdict SET reasons = '[ ]'", "verdict SET reasons = '[]'"},
+      {"verdict SET patient_id = 'P9'", "verdict SET patient_id = NULL"},
+      {"verdict_batch SET created = '2027'", "verdict_batch SET created = '2026'"},
+      {"verdict SET digest = 'f'", NULL}, /* the last */
+  };
+  g_autofree char *folder = make_folder();
+  g_autofree char *path = demur_test_store_path(folder, "w.demur");
+  Sequence sequence;
+  sequence_begin(&sequence, path, 1);
+  DemurWorkspace *workspace = sequence.writers[0];
+  Facts *facts = &sequence.facts;
+  facts->images[0] = facts->person[0] = facts->chosen[0] = facts->score[0] = 1;
+  save_series(workspace, facts, 0);
+  save_score(workspace, 0, 1);
+  g_autoptr(GError) error = NULL;
+  DemurBindings *bindings = demur_bindings_load(workspace, NULL, &error);
+  g_assert_no_error(error);
+  give(workspace, bindings, NULL, facts, sequence.given);
+  demur_bindings_free(bindings);
+  sequence_end(&sequence);
+  assert_told(path, DEMUR_CURRENT);
+  for (size_t c = 0; c < G_N_ELEMENTS(changes); c++)
+    for (size_t way = 0; way < 2 && changes[c][way] != NULL; way++) {
+      g_autofree char *sql = g_strconcat("UPDATE ", changes[c][way], NULL);
+      demur_test_store_run(path, sql);
+      assert_told(path, way == 0 ? DEMUR_OUTDATED_RECORD : DEMUR_CURRENT);
+    }
+  demur_test_store_remove(path);
+  g_rmdir(folder);
+}
+
 /* Takes the steps of a sequence and says of each that it is done; killed by the parent. */
 static void
 run_until_killed(const char *path, guint32 seed, int done) {
@@ -466,6 +536,8 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/store/bindings/no-verdict-is-current-that-does-not-follow",
                   no_verdict_is_current_that_does_not_follow);
+  g_test_add_func("/store/bindings/a-record-that-was-changed-is-not-current",
+                  a_record_that_was_changed_is_not_current);
   g_test_add_func("/store/bindings/a-kill-leaves-nothing-half-told",
                   a_kill_leaves_nothing_half_told);
   return g_test_run();
