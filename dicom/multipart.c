@@ -28,30 +28,39 @@ struct DemurMultipart {
   GByteArray *kept;
   size_t searched; /* bytes of kept that hold no beginning of what is looked for */
   guint64 n_taken; /* bytes given out or passed over, for messages */
+  gboolean too_large;
 };
 
 char *
-demur_multipart_boundary(const char *content_type) {
+demur_multipart_parameter(const char *content_type, const char *name) {
+  const size_t n_name = strlen(name);
   if (content_type == NULL || g_ascii_strncasecmp(content_type, "multipart/", 10) != 0)
     return NULL;
   for (const char *at = strchr(content_type, ';'); at != NULL; at = strchr(at, ';')) {
     at++;
     while (g_ascii_isspace(*at))
       at++;
-    if (g_ascii_strncasecmp(at, "boundary=", 9) != 0) {
+    if (g_ascii_strncasecmp(at, name, n_name) != 0 || at[n_name] != '=') {
       /* A quoted value may hold a semicolon. */
       const char *quote = strchr(at, '"'), *next = strchr(at, ';');
       if (quote != NULL && (next == NULL || quote < next) && strchr(quote + 1, '"') != NULL)
         at = strchr(quote + 1, '"');
       continue;
     }
-    at += 9;
+    at += n_name + 1;
     const gboolean quoted = *at == '"';
     at += quoted ? 1 : 0;
     const size_t n = quoted ? strcspn(at, "\"") : strcspn(at, "; \t\r\n");
-    return n >= 1 && n <= 70 && (!quoted || at[n] == '"') ? g_strndup(at, n) : NULL;
+    return !quoted || at[n] == '"' ? g_strndup(at, n) : NULL;
   }
   return NULL;
+}
+
+char *
+demur_multipart_boundary(const char *content_type) {
+  g_autofree char *boundary = demur_multipart_parameter(content_type, "boundary");
+  const size_t n = boundary != NULL ? strlen(boundary) : 0;
+  return n >= 1 && n <= 70 ? g_steal_pointer(&boundary) : NULL;
 }
 
 DemurMultipart *
@@ -79,9 +88,15 @@ demur_multipart_free(DemurMultipart *multipart) {
 
 static gboolean
 fail(const DemurMultipart *m, GError **error, const char *what) {
-  demur_error_set(error, DEMUR_ERROR_INPUT,
-                  "the multipart answer is broken at byte %" PRIu64 ": %s", m->n_taken, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the multipart body is broken at byte %" PRIu64 ": %s",
+                  m->n_taken, what);
   return FALSE;
+}
+
+static gboolean
+fail_large(DemurMultipart *m, GError **error) {
+  m->too_large = TRUE;
+  return fail(m, error, N_("a part is too large"));
 }
 
 static void
@@ -145,7 +160,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
     if (find(m, m->mark, m->n_mark, &at)) {
       const size_t n = at >= 2 ? at - 2 : 0;
       if (n > m->max_part)
-        return fail(m, error, N_("a part is too large"));
+        return fail_large(m, error);
       if (!m->func(m->kept->data + 2, n, m->data, error))
         return FALSE;
       take(m, at + m->n_mark);
@@ -153,7 +168,7 @@ step(DemurMultipart *m, gboolean *more, GError **error) {
       return TRUE;
     }
     *more = FALSE;
-    return m->kept->len <= m->max_part + m->n_mark || fail(m, error, N_("a part is too large"));
+    return m->kept->len <= m->max_part + m->n_mark || fail_large(m, error);
   case BEHIND:
     take(m, m->kept->len);
     *more = FALSE;
@@ -177,4 +192,9 @@ demur_multipart_feed(DemurMultipart *m, const guint8 *bytes, size_t n, GError **
 gboolean
 demur_multipart_end(const DemurMultipart *m, GError **error) {
   return m->state == BEHIND || fail(m, error, N_("it ends before its closing boundary"));
+}
+
+gboolean
+demur_multipart_is_too_large(const DemurMultipart *multipart) {
+  return multipart->too_large;
 }

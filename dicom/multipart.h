@@ -1,5 +1,5 @@
 /* A multipart body (RFC 2046 5.1) that comes in pieces of any size: what DICOMweb's RetrieveStudy
- * answers. Each part is given out whole. */
+ * answers, and what its StoreInstances sends. Each part is given out whole. */
 #pragma once
 
 #include <glib.h>
@@ -20,6 +20,9 @@ typedef gboolean (*DemurMultipartFunc)(const guint8 *bytes, size_t n, gpointer d
  * 70 characters. */
 char *demur_multipart_boundary(const char *content_type);
 
+/* A parameter of a Content-Type of a multipart body (owned); NULL: it is none, or has no such. */
+char *demur_multipart_parameter(const char *content_type, const char *name);
+
 /* max_part: bytes of one part. */
 DemurMultipart *demur_multipart_new(const char *boundary, size_t max_part, DemurMultipartFunc func,
                                     gpointer data);
@@ -34,5 +37,8 @@ gboolean demur_multipart_feed(DemurMultipart *multipart, const guint8 *bytes, si
 /* Behind the last piece: DEMUR_ERROR_INPUT where the body ended before its closing boundary. */
 gboolean demur_multipart_end(const DemurMultipart *multipart,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the reading failed for a part that is too large. */
+gboolean demur_multipart_is_too_large(const DemurMultipart *multipart);
 
 G_END_DECLS

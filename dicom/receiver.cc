@@ -1,5 +1,6 @@
 // Processes: the caller (settles studies) <- one pipe of lines <- a listener (accepts, checks the
-// host, limits) -> a process for each connection (one association). Numbers, and who is at which
+// host, limits) -> a process for each connection (one association, or one request over HTTP:
+// stow-server.cc). Numbers, and who is at which
 // stage, are in memory that all of them share. A child says of an association:
 //   T PID FOLDER OPEN  it stores objects of the study in FOLDER, under that mark (once a study)
 //   B PID FOLDER   an object of the study in FOLDER was refused, and the disk takes no mark of it
@@ -15,7 +16,9 @@
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
 #include "dicom/object-folder.h"
+#include "dicom/receiver-arrival.hh"
 #include "dicom/receiver-journal.hh"
+#include "dicom/stow-server.hh"
 #include "dicom/tls-layer.hh"
 #include "dicom/data-set.h"
 
@@ -27,6 +30,7 @@
 #include <dcmtk/dcmnet/scp.h>
 
 #include <algorithm>
+#include <array>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <climits>
@@ -59,76 +63,18 @@ namespace {
 constexpr guint usual_associations = 20;
 constexpr int max_pending = 64;         // connections that have not asked for an association yet
 constexpr int max_pending_of_host = 32; // .. of one address
-constexpr int max_slots = 1024 + max_pending;
 constexpr size_t max_missing = 100000;  // objects that could not be kept and are known by their UID
-constexpr size_t usual_lacking = 10000; // DemurReceiver.max_lacking
 constexpr guint stall_factor = 20;      // an object may take so many timeouts
-// A log is made and removed at the price of some syncs: a shorter association does without.
-constexpr guint objects_without_log = 4;
-constexpr size_t max_left_logs = 20; // of associations that ended, until one sync removes them
-constexpr int last_words_ms = 2000;  // of a process that is ended
+constexpr size_t max_left_logs = 20;    // of associations that ended, until one sync removes them
+constexpr int last_words_ms = 2000;     // of a process that is ended
 constexpr off_t max_commitment = 16 << 20;        // bytes of a message
 constexpr guint report_pauses[] = {0, 2, 10, 30}; // seconds before each attempt
-
-enum Stage : int { free_slot, pending, associated };
-
-struct Slot {
-  int stage;
-  pid_t pid;
-  char host[INET6_ADDRSTRLEN];
-};
-
-// Shared by all processes; every member is changed atomically.
-struct Shared {
-  guint64 n_associations, n_refused, n_broken, n_received, n_rejected, n_known, n_not_kept;
-  guint64 last_number; // of beginnings of associations and losses, in one sequence
-  int n_open;
-  Slot slots[max_slots];
-};
-
-size_t
-max_lacking(const DemurReceiver &receiver) {
-  return receiver.max_lacking > 0 ? receiver.max_lacking : usual_lacking;
-}
-
-void
-count(guint64 &number) {
-  __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED);
-}
-
-guint64
-next_number(Shared &shared) {
-  return __atomic_add_fetch(&shared.last_number, 1, __ATOMIC_ACQ_REL);
-}
-
-// A whole line to the caller; what does not fit a line is cut.
-void
-say(int pipe, std::string line) {
-  if (line.size() >= PIPE_BUF)
-    line.resize(PIPE_BUF - 1);
-  for (char &c : line)
-    if (c == '\n')
-      c = ' ';
-  line += '\n';
-  while (write(pipe, line.data(), line.size()) < 0 && errno == EINTR)
-    ;
-}
-
-void
-tell(int pipe, const std::string &sentence) {
-  say(pipe, "P " + sentence);
-}
-
-const char *
-folder_name(const char *uid) {
-  return demur_object_is_uid(uid) ? uid : "unnamed";
-}
 
 // --- one association, in a process of its own ---
 
 class Association : private GuardHolder, public DcmSCP {
 public:
-  Association(const DemurReceiver &receiver, Shared &shared, Slot &slot, int pipe)
+  Association(const DemurReceiver &receiver, ReceiverShared &shared, ReceiverSlot &slot, int pipe)
       : GuardHolder(false), receiver_(receiver), shared_(shared), slot_(slot), pipe_(pipe) {
   }
 
@@ -184,10 +130,8 @@ protected:
 
   void notifyAssociationAcknowledge() override {
     alarm(0);
-    count(shared_.n_associations);
-    begun_ = next_number(shared_);
     g_autofree char *title = g_strstrip(g_strdup(getPeerAETitle().c_str()));
-    ae_ = title;
+    arrival_.begin(title);
     acknowledged_ = true;
   }
 
@@ -195,17 +139,15 @@ protected:
   // ends this process then.
   void notifyReleaseRequest() override {
     released_ = true;
-    close_studies();
+    arrival_.close(true);
     DcmSCP::notifyReleaseRequest();
   }
 
   void notifyAssociationTermination() override {
-    ended_ = true;
     alarm(0);
     if (!acknowledged_)
       return;
-    close_studies();
-    say(pipe_, "E " + std::to_string(getpid()) + (released_ ? " 1" : " 0"));
+    arrival_.end(released_);
     DcmSCP::notifyAssociationTermination();
   }
 
@@ -229,7 +171,8 @@ protected:
     T_DIMSE_C_StoreRQ &request = message->msg.CStoreRQ;
     const int memory = memfd_create("object", MFD_CLOEXEC);
     if (memory < 0) {
-      tell(pipe_, std::string("an object could not be received: ") + g_strerror(errno));
+      demur_receiver_tell(pipe_,
+                          std::string("an object could not be received: ") + g_strerror(errno));
       return DIMSE_OUTOFRESOURCES;
     }
     const std::string part = "/proc/self/fd/" + std::to_string(memory);
@@ -242,27 +185,6 @@ protected:
   }
 
 private:
-  // Brings what came to the disk and marks its studies; once.
-  void close_studies() {
-    if (closed_)
-      return;
-    closed_ = true;
-    if (log_ != nullptr)
-      say(pipe_, "L " + std::to_string(getpid()));
-    demur_arrival_log_leave(g_steal_pointer(&log_));
-    for (const std::string &folder : touched_) {
-      const std::string open = demur_mark_open(getpid(), ae_);
-      // The loss before what is mended: between them the study is no whole one.
-      if (!released_)
-        (void)demur_loss_of_open(folder, open, next_number(shared_));
-      const bool whole = released_ && kept_.count(folder) > 0 && lacking_.count(folder) == 0 &&
-                         lacking_.size() < max_lacking(receiver_);
-      demur_losses_mend(folder, {came_[folder], whole, ae_, begun_});
-      if (released_)
-        demur_mark_clear(folder, open.c_str());
-    }
-  }
-
   // The data set of a message about storage commitment: it comes unparsed as an object does, and is
   // walked before DCMTK looks at it.
   OFCondition receive_commitment(const DcmPresentationContextInfo &info,
@@ -323,8 +245,9 @@ private:
                                        static_cast<Uint16>(request.MessageID + 1),
                                        demur_commitment_event(message), &dataset, answer);
     if (condition.bad())
-      tell(pipe_, "a peer asked for storage commitment and did not wait for it: name its address "
-                  "in commit-to");
+      demur_receiver_tell(
+          pipe_, "a peer asked for storage commitment and did not wait for it: name its address "
+                 "in commit-to");
     return condition;
   }
 
@@ -387,7 +310,7 @@ private:
           break;
       }
       if (!told)
-        tell(pipe_, "a peer does not take the storage commitment that it asked for");
+        demur_receiver_tell(pipe_, "a peer does not take the storage commitment that it asked for");
     }
   }
 
@@ -406,8 +329,8 @@ private:
   }
 
   OFBool refuse(const char *why) {
-    count(shared_.n_refused);
-    tell(pipe_, std::string("an association was refused: ") + why);
+    demur_receiver_count(shared_.n_refused);
+    demur_receiver_tell(pipe_, std::string("an association was refused: ") + why);
     return OFFalse;
   }
 
@@ -420,7 +343,7 @@ private:
       while (open < places)
         if (__atomic_compare_exchange_n(&shared_.n_open, &open, open + 1, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
-          __atomic_store_n(&slot_.stage, associated, __ATOMIC_RELEASE);
+          __atomic_store_n(&slot_.stage, receiver_associated, __ATOMIC_RELEASE);
           return true;
         }
       if (waited == 0)
@@ -435,135 +358,31 @@ private:
     g_autoptr(GError) cause = nullptr;
     g_autoptr(GMappedFile) file = g_mapped_file_new_from_fd(memory, FALSE, &cause);
     if (file == nullptr)
-      return out_of_room(nullptr, cause->message);
+      return arrival_.out_of_room(nullptr, cause->message);
     g_autoptr(GBytes) bytes = g_mapped_file_get_bytes(file);
-    g_autoptr(DemurSource) source = demur_source_bytes(bytes);
-    const bool sound = demur_data_set_check(&source, &cause);
-    g_autoptr(DemurSource) again = sound ? demur_source_bytes(bytes) : nullptr;
-    g_autoptr(DemurHeader) header = again != nullptr ? demur_header_read(&again, &cause) : nullptr;
-    if (header == nullptr || !demur_object_is_uid(header->sop_instance_uid)) {
-      count(shared_.n_rejected);
-      tell(pipe_, std::string("an object was rejected: ") +
-                      (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
-      return STATUS_STORE_Error_CannotUnderstand;
-    }
-    const std::string study = std::string(receiver_.folder) + "/" + folder_name(header->study_uid);
-    const Uint16 status = keep_in(study, *header, bytes);
-    if (status == STATUS_Success)
-      note_kept(study, header->sop_instance_uid);
-    else
-      note_lost(study, header->sop_instance_uid);
-    return status;
-  }
-
-  void note_kept(const std::string &study, const char *uid) {
-    kept_.insert(study);
-    if (demur_loss_has(study, uid))
-      came_[study].insert(uid);
-  }
-
-  void note_lost(const std::string &study, const char *uid) {
-    // A peer may go on with ever other studies: behind so many, none that it sends is whole.
-    if (lacking_.size() < max_lacking(receiver_))
-      lacking_.insert(study);
-    const auto came = came_.find(study);
-    if (came != came_.end())
-      came->second.erase(uid);
-    const bool marked =
-        n_lost_++ < max_missing ? demur_loss_of_object(study, uid) : demur_loss_unnamed(study);
-    if (marked || unmarked_.count(study) > 0)
-      return;
-    if (unmarked_.size() < max_lacking(receiver_))
-      unmarked_.insert(study);
-    say(pipe_, "B " + std::to_string(getpid()) + " " + study.substr(study.rfind('/') + 1));
-    if (touched_.count(study) > 0)
-      (void)demur_open_unname(study, demur_mark_open(getpid(), ae_));
-  }
-
-  Uint16 keep_in(const std::string &study, const DemurHeader &header, GBytes *bytes) {
-    const char *uid = header.sop_instance_uid;
-    g_autoptr(GError) cause = nullptr;
-    if (!has_room())
-      return out_of_room(uid, "the disk is full but for what is kept free");
-    if (touched_.count(study) == 0) {
-      if (!demur_folder_make(study.c_str(), &cause))
-        return out_of_room(uid, cause->message);
-      // Whatever ends this process, the study is told to be a part.
-      const std::string open = demur_mark_open(getpid(), ae_);
-      if (!demur_mark_set(study, open.c_str()))
-        return out_of_room(uid, "the journal can't be written");
-      touched_.insert(study);
-      say(pipe_,
-          "T " + std::to_string(getpid()) + " " + folder_name(header.study_uid) + " " + open);
-    }
-    // Before the object: one that is there and told by no mark would never be read.
-    if (!demur_mark_set(study, demur_mark_new))
-      return out_of_room(uid, "the journal can't be written");
-    const std::string series =
-        std::string(folder_name(header.study_uid)) + "/" + folder_name(header.series_uid);
-    return put(bytes, {receiver_.folder, series.c_str(), uid});
-  }
-
-  // Whether more than the reserve is free.
-  bool has_room() const {
-    struct statvfs disk;
-    return receiver_.reserve_mb == 0 || statvfs(receiver_.folder, &disk) != 0 ||
-           disk.f_bavail >= (static_cast<guint64>(receiver_.reserve_mb) << 20) / disk.f_frsize;
-  }
-
-  // The log of this association; NULL while it is too short to be worth one.
-  DemurArrivalLog *log() {
-    if (n_put_++ == objects_without_log)
-      log_ = demur_arrival_log_open(receiver_.folder, getpid(), nullptr);
-    return log_;
-  }
-
-  // Under the instance's name, or behind a number beside another object of that name.
-  Uint16 put(GBytes *bytes, const DemurObjectPlace &place) {
-    gsize n = 0;
-    const auto *data = static_cast<const char *>(g_bytes_get_data(bytes, &n));
-    gboolean known = FALSE;
-    g_autoptr(GError) error = nullptr;
-    if (!demur_object_put(&place, data, n, log(), &known, &error))
-      return out_of_room(place.instance_uid, error->message);
-    if (__atomic_load_n(&shared_.n_not_kept, __ATOMIC_RELAXED) > 0)
-      say(pipe_, std::string("K ") + place.instance_uid);
-    count(known ? shared_.n_known : shared_.n_received);
-    return STATUS_Success;
-  }
-
-  Uint16 out_of_room(const char *uid, const char *why) {
-    count(shared_.n_rejected);
-    count(shared_.n_not_kept);
-    say(pipe_, std::string("M ") + (uid != nullptr ? uid : "unread"));
-    tell(pipe_, std::string("an object could not be kept: ") + why);
-    return STATUS_STORE_Refused_OutOfResources;
+    ArrivalObject object;
+    return arrival_.keep(bytes, nullptr, &object);
   }
 
   const DemurReceiver &receiver_;
-  Shared &shared_;
-  Slot &slot_;
+  ReceiverShared &shared_;
+  ReceiverSlot &slot_;
   const int pipe_;
-  std::set<std::string> touched_;            // study folders of this association
-  std::set<std::string> kept_;               // .. of which objects were kept
-  std::set<std::string> lacking_, unmarked_; // .. were refused; .. and the disk takes no mark of it
-  std::map<std::string, std::set<std::string>> came_; // UIDs that were lost before, by study folder
-  guint n_put_ = 0;
-  size_t n_lost_ = 0;
-  DemurArrivalLog *log_ = nullptr;
+  Arrival arrival_{receiver_, shared_, pipe_};
   std::vector<CommitmentMessage> reports_; // to be told when this association has ended
   std::string asker_;                      // AE title of who asked
-  std::string ae_;                         // calling AE title
-  guint64 begun_ = 0;                      // its number
-  bool acknowledged_ = false, released_ = false, closed_ = false, ended_ = false;
+  bool acknowledged_ = false, released_ = false;
 };
 
 // --- the listener ---
 
+// Sockets that listen; -1: none does.
+using Doors = std::array<int, receiver_n_doors>;
+
 class Listener {
 public:
-  Listener(const DemurReceiver &receiver, Shared &shared, int socket, int pipe)
-      : receiver_(receiver), shared_(shared), socket_(socket), pipe_(pipe) {
+  Listener(const DemurReceiver &receiver, ReceiverShared &shared, const Doors &doors, int pipe)
+      : receiver_(receiver), shared_(shared), doors_(doors), pipe_(pipe) {
   }
 
   // Accepts until its parent is gone or it is told to end.
@@ -571,20 +390,19 @@ public:
     die_with_parent(parent);
     std::signal(SIGINT, SIG_IGN); // Ctrl-C is the caller's: it ends the listener
     std::signal(SIGTERM, SIG_DFL);
-    fcntl(socket_, F_SETFL, O_NONBLOCK);
+    for (const int socket : doors_)
+      if (socket >= 0)
+        fcntl(socket, F_SETFL, O_NONBLOCK);
     for (;;) {
       reap();
-      struct pollfd waiting = {socket_, POLLIN, 0};
-      if (poll(&waiting, 1, 200) <= 0)
+      struct pollfd waiting[receiver_n_doors];
+      for (int door = 0; door < receiver_n_doors; door++)
+        waiting[door] = {doors_[door], POLLIN, 0}; // one of -1 is passed over
+      if (poll(waiting, receiver_n_doors, 200) <= 0)
         continue;
-      struct sockaddr_storage address;
-      socklen_t length = sizeof address;
-      const int connection =
-          accept4(socket_, reinterpret_cast<struct sockaddr *>(&address), &length, SOCK_CLOEXEC);
-      if (connection >= 0) {
-        take(connection, address);
-        close(connection);
-      }
+      for (int door = 0; door < receiver_n_doors; door++)
+        if (waiting[door].revents != 0)
+          accept_at(static_cast<ReceiverDoor>(door));
     }
   }
 
@@ -613,43 +431,74 @@ private:
     return g_strv_contains(hosts, host.c_str()) || g_strv_contains(hosts, "any");
   }
 
-  void refuse(const char *why) {
-    count(shared_.n_refused);
-    tell(pipe_, std::string("an association was refused: ") + why);
+  void accept_at(ReceiverDoor door) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    const int connection =
+        accept4(doors_[door], reinterpret_cast<struct sockaddr *>(&address), &length, SOCK_CLOEXEC);
+    if (connection < 0)
+      return;
+    take(connection, address, door);
+    close(connection);
   }
 
-  void take(int connection, const struct sockaddr_storage &address) {
+  void refuse(int door, const char *why) {
+    demur_receiver_count(shared_.n_refused);
+    demur_receiver_tell(pipe_,
+                        std::string(door == receiver_door_stow ? "a request over HTTP was refused: "
+                                                               : "an association was refused: ") +
+                            why);
+  }
+
+  // Connections that count against a door's limits: those that asked for no association yet, or all.
+  static bool counts(const ReceiverSlot &slot, int stage, ReceiverDoor door) {
+    return slot.door == door &&
+           (door == receiver_door_stow ? stage != receiver_free : stage == receiver_pending);
+  }
+
+  void take(int connection, const struct sockaddr_storage &address, ReceiverDoor door) {
     const std::string host = host_of(address);
     if (!allowed(host))
-      return refuse("the calling host is not on the list");
+      return refuse(door, "the calling host is not on the list");
+    const bool stow = door == receiver_door_stow;
+    const int most = stow ? static_cast<int>(receiver_.stow->max_connections) : max_pending;
+    const int most_of_host =
+        stow ? static_cast<int>(receiver_.stow->max_of_peer) : max_pending_of_host;
     int n_pending = 0, n_of_host = 0;
-    Slot *place = nullptr;
-    for (Slot &slot : shared_.slots) {
+    ReceiverSlot *place = nullptr;
+    for (ReceiverSlot &slot : shared_.slots) {
       const int stage = __atomic_load_n(&slot.stage, __ATOMIC_ACQUIRE);
-      if (stage == free_slot && place == nullptr)
+      if (stage == receiver_free && place == nullptr)
         place = &slot;
-      n_pending += stage == pending;
-      n_of_host += stage == pending && host == slot.host;
+      n_pending += counts(slot, stage, door);
+      n_of_host += counts(slot, stage, door) && host == slot.host;
     }
-    if (place == nullptr || n_pending >= max_pending || n_of_host >= max_pending_of_host)
-      return refuse("too many connections wait to ask for an association");
+    if (place == nullptr || n_pending >= most || n_of_host >= most_of_host)
+      return refuse(door, stow ? "too many connections at once"
+                               : "too many connections wait to ask for an association");
+    place->door = door;
     g_strlcpy(place->host, host.c_str(), sizeof place->host);
-    place->stage = pending;
+    place->stage = receiver_pending;
     const pid_t self = getpid(), child = fork();
     if (child == 0) {
       die_with_parent(self);
-      close(socket_);
+      for (const int socket : doors_)
+        if (socket >= 0)
+          close(socket);
       std::signal(SIGALRM, SIG_DFL);
       try {
-        Association(receiver_, shared_, *place, pipe_).serve(connection);
+        if (stow)
+          demur_stow_serve(receiver_, shared_, *place, pipe_, connection);
+        else
+          Association(receiver_, shared_, *place, pipe_).serve(connection);
       } catch (const std::exception &) {
         _exit(1); // the listener says that it broke off
       }
       _exit(0);
     }
     if (child < 0) {
-      place->stage = free_slot;
-      return refuse("no process can be started for it");
+      place->stage = receiver_free;
+      return refuse(door, "no process can be started for it");
     }
     place->pid = child;
   }
@@ -659,28 +508,29 @@ private:
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-      for (Slot &slot : shared_.slots) {
-        if (slot.stage == free_slot || slot.pid != pid)
+      for (ReceiverSlot &slot : shared_.slots) {
+        if (slot.stage == receiver_free || slot.pid != pid)
           continue;
-        if (slot.stage == associated)
+        if (slot.stage == receiver_pending && WIFSIGNALED(status))
+          refuse(slot.door, "it was not asked for in time");
+        else if (slot.stage == receiver_associated && slot.door == receiver_door_dimse)
           __atomic_fetch_sub(&shared_.n_open, 1, __ATOMIC_ACQ_REL);
-        else if (WIFSIGNALED(status))
-          refuse("it was not asked for in time");
         // Time ran out, or the server ends; all else is a fault of ours.
         if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM && WTERMSIG(status) != SIGTERM &&
             WTERMSIG(status) != SIGKILL)
-          tell(pipe_, "the process of an association was ended by signal " +
-                          std::to_string(WTERMSIG(status)));
+          demur_receiver_tell(pipe_, "the process of an association was ended by signal " +
+                                         std::to_string(WTERMSIG(status)));
         // The caller has it already where the association ended as it should.
-        say(pipe_, "E " + std::to_string(pid) + " 0");
-        slot.stage = free_slot;
+        demur_receiver_say(pipe_, "E " + std::to_string(pid) + " 0");
+        slot.stage = receiver_free;
         break;
       }
   }
 
   const DemurReceiver &receiver_;
-  Shared &shared_;
-  const int socket_, pipe_;
+  ReceiverShared &shared_;
+  const Doors &doors_;
+  const int pipe_;
 };
 
 // --- the caller's side ---
@@ -695,7 +545,7 @@ struct Study {
 
 class Keeper {
 public:
-  Keeper(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progress)
+  Keeper(const DemurReceiver &receiver, ReceiverShared &shared, const DemurProgress *progress)
       : receiver_(receiver), shared_(shared), progress_(progress) {
   }
 
@@ -703,7 +553,8 @@ public:
   void recall() {
     recover(0);
     shared_.last_number = demur_losses_last(receiver_.folder);
-    for (const std::string &folder : demur_losses_recall(receiver_.folder, next_number(shared_)))
+    for (const std::string &folder :
+         demur_losses_recall(receiver_.folder, demur_receiver_next_number(shared_)))
       studies_[folder].lost = true;
     const char *name;
     g_autoptr(GDir) dir = g_dir_open(demur_journal_of(receiver_.folder).c_str(), 0, nullptr);
@@ -867,13 +718,14 @@ private:
       touched = true;
       study.waits = true;
       if (!released && demur_mark_has(folder, open.c_str())) // it was killed
-        study.lost = !demur_loss_of_open(folder, open, next_number(shared_)) || study.lost;
+        study.lost =
+            !demur_loss_of_open(folder, open, demur_receiver_next_number(shared_)) || study.lost;
       study.broken = study.lost || demur_mark_has(folder, demur_mark_broken);
       study.quiet_since = g_get_monotonic_time();
     }
     if (!touched || released)
       return;
-    count(shared_.n_broken);
+    demur_receiver_count(shared_.n_broken);
     if (receiver_.problem != nullptr)
       receiver_.problem("an association broke off: its studies wait until they are sent again",
                         receiver_.data);
@@ -882,7 +734,7 @@ private:
   // The disk takes no mark of what a study lacks. Behind so many studies that are known by this alone
   // they are not told apart: all that are here may be parts.
   void note_lost(const std::string &of_study) {
-    if (studies_.count(of_study) > 0 || n_lost_alone_++ < max_lacking(receiver_))
+    if (studies_.count(of_study) > 0 || n_lost_alone_++ < demur_receiver_max_lacking(receiver_))
       studies_[of_study].lost = true;
     else
       any_lost_ = true;
@@ -957,7 +809,7 @@ private:
   }
 
   const DemurReceiver &receiver_;
-  Shared &shared_;
+  ReceiverShared &shared_;
   const DemurProgress *progress_;
   std::map<std::string, Study> studies_; // by folder
   std::vector<int> left_logs_;           // by the process that wrote them
@@ -968,20 +820,15 @@ private:
   std::string rest_;                     // of a line
 };
 
-// A socket that listens on every address, or on the loopback where no other host may call.
+// A socket that listens at the address; -1 with errno.
 int
-open_port(const DemurReceiver &receiver) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+open_port(const struct sockaddr *address, socklen_t length) {
+  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
-  struct sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<guint16>(receiver.port));
-  address.sin_addr.s_addr = htonl(receiver.hosts != nullptr ? INADDR_ANY : INADDR_LOOPBACK);
   if (fd < 0)
     return -1;
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-      bind(fd, reinterpret_cast<struct sockaddr *>(&address), sizeof address) == 0 &&
-      listen(fd, SOMAXCONN) == 0)
+      bind(fd, address, length) == 0 && listen(fd, SOMAXCONN) == 0)
     return fd;
   const int reason = errno;
   close(fd);
@@ -989,17 +836,65 @@ open_port(const DemurReceiver &receiver) {
   return -1;
 }
 
-gboolean
-serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
-      const DemurProgress *progress, GError **error) {
-  const int socket = open_port(receiver);
-  if (socket < 0) {
-    const std::string what = "port " + std::to_string(receiver.port) + " can't be opened";
-    return demur_network_fail(error, what.c_str(), g_strerror(errno));
+// On every address, or on the loopback where no other host may call.
+int
+open_dimse(const DemurReceiver &receiver) {
+  struct sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<guint16>(receiver.port));
+  address.sin_addr.s_addr = htonl(receiver.hosts != nullptr ? INADDR_ANY : INADDR_LOOPBACK);
+  return open_port(reinterpret_cast<struct sockaddr *>(&address), sizeof address);
+}
+
+int
+open_stow(const DemurStow &stow) {
+  struct sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<guint16>(stow.port));
+  if (inet_pton(AF_INET, stow.address, &address.sin_addr) == 1)
+    return open_port(reinterpret_cast<struct sockaddr *>(&address), sizeof address);
+  struct sockaddr_in6 longer = {};
+  longer.sin6_family = AF_INET6;
+  longer.sin6_port = htons(static_cast<guint16>(stow.port));
+  if (inet_pton(AF_INET6, stow.address, &longer.sin6_addr) == 1)
+    return open_port(reinterpret_cast<struct sockaddr *>(&longer), sizeof longer);
+  errno = EINVAL;
+  return -1;
+}
+
+void
+close_doors(const Doors &doors) {
+  for (const int socket : doors)
+    if (socket >= 0)
+      close(socket);
+}
+
+bool
+open_doors(const DemurReceiver &receiver, Doors &doors, GError **error) {
+  doors = {open_dimse(receiver), -1};
+  guint port = receiver.port;
+  if (doors[receiver_door_dimse] >= 0 && receiver.stow != nullptr) {
+    doors[receiver_door_stow] = open_stow(*receiver.stow);
+    port = receiver.stow->port;
   }
+  if (doors[receiver_door_dimse] >= 0 &&
+      (receiver.stow == nullptr || doors[receiver_door_stow] >= 0))
+    return true;
+  const std::string what = "port " + std::to_string(port) + " can't be opened";
+  (void)demur_network_fail(error, what.c_str(), g_strerror(errno));
+  close_doors(doors);
+  return false;
+}
+
+gboolean
+serve(const DemurReceiver &receiver, ReceiverShared &shared, DemurReceived &received,
+      const DemurProgress *progress, GError **error) {
+  Doors doors;
+  if (!open_doors(receiver, doors, error))
+    return FALSE;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    close(socket);
+    close_doors(doors);
     return demur_network_fail(error, N_("the server can't start"), g_strerror(errno));
   }
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -1009,10 +904,10 @@ serve(const DemurReceiver &receiver, Shared &shared, DemurReceived &received,
   const pid_t self = getpid(), listener = fork();
   if (listener == 0) {
     close(ends[0]);
-    Listener(receiver, shared, socket, ends[1]).run(self);
+    Listener(receiver, shared, doors, ends[1]).run(self);
   }
   close(ends[1]);
-  close(socket);
+  close_doors(doors);
   gboolean good = listener > 0;
   if (good && receiver.listening != nullptr)
     receiver.listening(receiver.data);
@@ -1037,11 +932,11 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
         GError **error) {
   if (!demur_folder_make(demur_journal_of(receiver.folder).c_str(), error))
     return FALSE;
-  void *memory =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *memory = mmap(nullptr, sizeof(ReceiverShared), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return demur_network_fail(error, N_("the server can't start"), g_strerror(errno));
-  auto *shared = static_cast<Shared *>(memory);
+  auto *shared = static_cast<ReceiverShared *>(memory);
   const gboolean served = serve(receiver, *shared, received, progress, error);
   received.n_associations = shared->n_associations;
   received.n_refused = shared->n_refused;
@@ -1049,7 +944,7 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
   received.n_received = shared->n_received;
   received.n_rejected = shared->n_rejected;
   received.n_known = shared->n_known;
-  munmap(memory, sizeof(Shared));
+  munmap(memory, sizeof(ReceiverShared));
   return served;
 }
 
@@ -1075,6 +970,8 @@ demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
   demur_network_prepare();
   // A server whose certificate can't be used says so at once.
   if (receiver->tls != nullptr && demur_tls_layer(*receiver->tls, nullptr, error) == nullptr)
+    return FALSE;
+  if (receiver->stow != nullptr && !demur_stow_check(receiver->stow, error))
     return FALSE;
   return receive(*receiver, *received, progress, error);
 }

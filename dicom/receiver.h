@@ -18,6 +18,7 @@
 #include <glib.h>
 
 #include "base/progress.h"
+#include "dicom/stow.h"
 #include "dicom/tls.h"
 
 G_BEGIN_DECLS
@@ -39,6 +40,7 @@ typedef struct {
   const char *const *commit_to; /* "AE=HOST:PORT": where a peer that asks for storage commitment
                                  * takes it; others get it over the association that asks. NULL */
   const DemurTls *tls;          /* NULL: not encrypted */
+  const DemurStow *stow;        /* objects come over HTTP too, from the same hosts; NULL: none do */
   guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
   guint settle_seconds;  /* of quiet of a study before it is told */
   guint give_up_seconds; /* .. of one that may be a part; 0: never, it waits until what was lost

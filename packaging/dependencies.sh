@@ -7,5 +7,5 @@ exec sh "$(dirname "$0")/install-missing.sh" \
   libgtk-4-dev gettext desktop-file-utils appstream \
   xvfb xauth at-spi2-core python3-pyatspi gir1.2-gtk-4.0 xdotool openbox dbus-x11 \
   libqpdf-dev libopenblas-dev libdcmtk-dev libopenjp2-7-dev zlib1g-dev \
-  libcurl4-openssl-dev libssl-dev openssl \
+  libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libssl-dev openssl \
   clang-format-14 dcmtk dicom3tools qpdf poppler-utils sqlite3 postgresql libxml2-utils fonts-dejavu-core fonts-inter fonts-droid-fallback

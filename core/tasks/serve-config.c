@@ -1,5 +1,6 @@
 #include "tasks/serve-config.h"
 
+#include <gio/gio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef enum {
   KIND_TEXT,
   KIND_PATH,     /* of a file or folder, absolute */
   KIND_PEER,     /* HOST:PORT into a text and the number, or an address of the web into the text */
+  KIND_ADDRESS,  /* of IPv4 or IPv6 */
   KIND_AE,       /* title */
   KIND_NUMBER,   /* guint in [low, high] */
   KIND_LIST,     /* words between blanks or commas */
@@ -25,11 +27,11 @@ typedef enum {
   KIND_OBJECTS,
 } Kind;
 
-typedef enum { RECEIVE, TLS, COMPLETE, MODEL, ASSESS, KEEP, ANSWER, N_SECTIONS } Section;
+typedef enum { RECEIVE, TLS, STOW, COMPLETE, MODEL, ASSESS, KEEP, ANSWER, N_SECTIONS } Section;
 
 static const char *const section_names[N_SECTIONS] = {
-    [RECEIVE] = "receive", [TLS] = "tls",   [COMPLETE] = "complete",  [MODEL] = "model",
-    [ASSESS] = "assess",   [KEEP] = "keep", [ANSWER] = "answer NAME",
+    [RECEIVE] = "receive", [TLS] = "tls",       [STOW] = "stow", [COMPLETE] = "complete",
+    [MODEL] = "model",     [ASSESS] = "assess", [KEEP] = "keep", [ANSWER] = "answer NAME",
 };
 
 typedef struct {
@@ -78,6 +80,25 @@ static const Key keys[] = {
      "whose certificates are trusted (PEM)"},
     {TLS, "any-caller", KIND_SWITCH, IN_CONFIG(any_caller), 0, "no", 0, 0,
      "yes: who sends to us needs no certificate of its own"},
+    {STOW, "port", KIND_NUMBER, IN_CONFIG(stow_port), 0, "0", 0, 65535,
+     "at which objects are taken over HTTP too (DICOMweb's STOW-RS), 0: none"},
+    {STOW, "address", KIND_ADDRESS, IN_CONFIG(stow_address), 0, "127.0.0.1", 0, 0,
+     "to listen at; one that other machines reach needs a certificate"},
+    {STOW, "certificate", KIND_PATH, IN_CONFIG(stow_certificate), 0, NULL, 0, 0,
+     "our own (PEM): https alone; read anew for each connection"},
+    {STOW, "key", KIND_PATH, IN_CONFIG(stow_key), 0, NULL, 0, 0, "its private key (PEM)"},
+    {STOW, "authorities", KIND_PATH, IN_CONFIG(stow_authorities), 0, NULL, 0, 0,
+     "a caller shows a certificate of one of them (PEM)"},
+    {STOW, "token", KIND_PATH, IN_CONFIG(stow_token), 0, NULL, 0, 0,
+     "a file with the token that a caller shows (Bearer)"},
+    {STOW, "connections", KIND_NUMBER, IN_CONFIG(stow_connections), 0, "20", 1, 1000, "at once"},
+    {STOW, "of-peer", KIND_NUMBER, IN_CONFIG(stow_of_peer), 0, "8", 1, 1000, ".. of one address"},
+    {STOW, "timeout", KIND_NUMBER, IN_CONFIG(stow_timeout_seconds), 0, "30", 1, 3600,
+     "seconds without progress until a peer is given up"},
+    {STOW, "object", KIND_NUMBER, IN_CONFIG(stow_object_mb), 0, "1024", 1, 2047,
+     "MiB of an object, in memory while it comes"},
+    {STOW, "request", KIND_NUMBER, IN_CONFIG(stow_request_mb), 0, "8192", 1, 1 << 20,
+     "MiB of a request"},
     {COMPLETE, "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
      "HOST:PORT of who is asked how many objects a study has, or its https address (DICOMweb)"},
     {COMPLETE, "login", KIND_PATH, IN_CONFIG(archive_login), 0, NULL, 0, 0,
@@ -299,6 +320,10 @@ take_value(gpointer base, const Key *key, const char *text) {
     if (!is_ae(text))
       return "an AE title: 1 to 16 characters of ASCII without blanks";
     break;
+  case KIND_ADDRESS:
+    if (!g_hostname_is_ip_address(text))
+      return "an address of this machine, as in 127.0.0.1 or 0.0.0.0";
+    break;
   case KIND_PATH:
     if (!g_path_is_absolute(text))
       return "an absolute path: a service has no folder of its own";
@@ -408,8 +433,8 @@ take_section(Reading *reading, char *text, GError **error) {
       return TRUE;
     }
   return fail(reading, reading->line, error,
-              N_("there is no section [%s]: there are [receive], [tls], [complete], [model], "
-                 "[assess], [keep] and [answer NAME]"),
+              N_("there is no section [%s]: there are [receive], [tls], [stow], [complete], "
+                 "[model], [assess], [keep] and [answer NAME]"),
               name);
 }
 
@@ -482,6 +507,30 @@ check_tls(const Reading *reading, GError **error) {
   return TRUE;
 }
 
+/* What comes over HTTP is in the clear on this machine only. */
+static gboolean
+check_stow(const Reading *reading, GError **error) {
+  const DemurServeConfig *c = reading->config;
+  if (c->stow_port == 0)
+    return TRUE;
+  if (c->stow_port == c->port || c->stow_port == c->metrics_port)
+    return fail(reading, reading->line, error,
+                N_("[stow] port %u is taken under [receive]: give another one"), c->stow_port);
+  if ((c->stow_certificate == NULL) != (c->stow_key == NULL))
+    return fail(reading, reading->line, error, N_("[stow] certificate and key go together: add %s"),
+                c->stow_key == NULL ? "key" : "certificate");
+  if (c->stow_certificate != NULL)
+    return TRUE;
+  g_autoptr(GInetAddress) address = g_inet_address_new_from_string(c->stow_address);
+  if (address == NULL || !g_inet_address_get_is_loopback(address))
+    return fail(reading, reading->line, error,
+                N_("[stow] address %s is reached from other machines: add certificate and key"),
+                c->stow_address);
+  return c->stow_authorities == NULL ||
+         fail(reading, reading->line, error,
+              N_("[stow] authorities need our own certificate and key too: add them"));
+}
+
 /* Storage commitment is a service of DICOM associations. */
 static gboolean
 check_commit(const Reading *reading, GError **error) {
@@ -544,7 +593,8 @@ check_whole(Reading *reading, GError **error) {
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
                 N_("command lacks {series} or {output}: write it as `my-model {series} {output}`"));
   }
-  return check_watched(reading, error) && check_tls(reading, error) && check_commit(reading, error);
+  return check_watched(reading, error) && check_tls(reading, error) && check_stow(reading, error) &&
+         check_commit(reading, error);
 }
 
 DemurServeConfig *
@@ -604,11 +654,27 @@ demur_serve_config_tls(const DemurServeConfig *config, gboolean encrypted, Demur
   return encrypted ? tls : NULL;
 }
 
+const DemurStow *
+demur_serve_config_stow(const DemurServeConfig *config, DemurStow *stow) {
+  *stow = (DemurStow){.address = config->stow_address,
+                      .port = config->stow_port,
+                      .certificate = config->stow_certificate,
+                      .key = config->stow_key,
+                      .authorities = config->stow_authorities,
+                      .token = config->stow_token,
+                      .max_connections = config->stow_connections,
+                      .max_of_peer = config->stow_of_peer,
+                      .timeout_seconds = config->stow_timeout_seconds,
+                      .object_mb = config->stow_object_mb,
+                      .request_mb = config->stow_request_mb};
+  return config->stow_port > 0 ? stow : NULL;
+}
+
 gboolean
 demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeConfig *other) {
   gboolean same = TRUE;
   for (gsize k = 0; k < G_N_ELEMENTS(keys) && same; k++) {
-    if (keys[k].section != RECEIVE && keys[k].section != TLS)
+    if (keys[k].section != RECEIVE && keys[k].section != TLS && keys[k].section != STOW)
       continue;
     gconstpointer a = G_STRUCT_MEMBER_P(one, keys[k].offset),
                   b = G_STRUCT_MEMBER_P(other, keys[k].offset);

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "dicom/stow.h"
 #include "dicom/web.h"
 #include "selector/verdict.h"
 
@@ -48,6 +49,11 @@ typedef struct {
   char *certificate, *key, *authorities;
   gboolean any_caller;
   gboolean encrypted; /* [receive] tls */
+  /* [stow] */
+  char *stow_address, *stow_certificate, *stow_key, *stow_authorities;
+  char *stow_token; /* path of a file */
+  guint stow_port;  /* 0: no objects over HTTP */
+  guint stow_connections, stow_of_peer, stow_timeout_seconds, stow_object_mb, stow_request_mb;
   /* [complete] */
   gboolean archive_encrypted;
   char *archive_login;                 /* path of a file, for an address of the web; NULL */
@@ -77,13 +83,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurServeConfig, demur_serve_config_free)
 const DemurServeDestination *demur_serve_config_destination(const DemurServeConfig *config,
                                                             const char *name);
 
-/* Whether those under [receive] and [tls] are the same: a running service can't take others over. */
+/* Whether those under [receive], [tls] and [stow] are the same: a running service can't take others over. */
 gboolean demur_serve_config_same_receiver(const DemurServeConfig *one,
                                           const DemurServeConfig *other);
 
 /* The files of [tls], borrowed; NULL where encrypted is not asked for. */
 const DemurTls *demur_serve_config_tls(const DemurServeConfig *config, gboolean encrypted,
                                        DemurTls *tls);
+
+/* [stow], borrowed; NULL where it has no port. */
+const DemurStow *demur_serve_config_stow(const DemurServeConfig *config, DemurStow *stow);
 
 /* A peer that is an address of the web. *login is owned by the caller; tls is filled. */
 DemurWeb demur_serve_config_web(const DemurServeConfig *config, const char *url,

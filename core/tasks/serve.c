@@ -137,7 +137,8 @@ reload(Serve *serve, DemurTask *task) {
   g_ptr_array_add(serve->settings, settings);
   g_mutex_unlock(&serve->mutex);
   say(serve, same ? "the settings were read again"
-                  : "the settings were read again; those of [receive] hold after a restart");
+                  : "the settings were read again; those of [receive] and [stow] hold after a "
+                    "restart");
 }
 
 /* --- the queue --- */
@@ -432,12 +433,14 @@ on_settled(const char *const *folders, gpointer data) {
 static gboolean
 serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **error) {
   DemurTls tls;
+  DemurStow stow;
   const DemurReceiver receiver = {.folder = config->folder,
                                   .port = config->port,
                                   .ae = config->ae,
                                   .callers = (const char *const *)config->callers,
                                   .hosts = (const char *const *)config->hosts,
                                   .tls = demur_serve_config_tls(config, config->encrypted, &tls),
+                                  .stow = demur_serve_config_stow(config, &stow),
                                   .commit_to = (const char *const *)config->commit_to,
                                   .timeout_seconds = config->timeout_seconds,
                                   .give_up_seconds = config->wait_seconds,

@@ -26,7 +26,7 @@ FORBIDDEN_IN_NUMERIC = ["time", "clock_gettime", "gettimeofday", "getenv", "secu
                         "g_log", "printf", "fprintf", "puts"]
 # What a library may only be included from: rooms, or one file.
 OWNERS = {"sqlite3.h": ["core/store/driver-sqlite.c"], "libpq": ["core/store/driver-postgres.c"],
-          "dcmtk/": ["dicom"], "openjpeg": ["dicom"], "cairo": ["report", "ui"],
+          "dcmtk/": ["dicom"], "openjpeg": ["dicom"], "microhttpd": ["dicom"], "gnutls/": ["dicom"], "cairo": ["report", "ui"],
           "pango": ["report", "ui"], "qpdf": ["report"], "cblas": ["core/base/blas.c"], "gtk/": ["ui", "app"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 

@@ -4,6 +4,7 @@
 #include "serve-fixture.h"
 
 #include "dicom/commitment.h"
+#include "dicom/web.h"
 
 #include <glib/gstdio.h>
 #include <utime.h>
@@ -40,21 +41,41 @@ test_a_study_is_answered_once(void) {
   service_end_all(service, archive, folder);
 }
 
-/* Nothing that the service writes for itself names a patient. */
+/* By HTTP where the program takes it so, else by an association. */
+static void
+store_study(const Service *service, guint k, guint http_port) {
+  g_auto(GStrv) paths = write_study(service->sandbox, k, 0, N_SERVE_SLICES);
+  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u", http_port);
+  const DemurWeb web = {.url = url, .timeout_seconds = 20};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSending) sending = demur_web_send(&web, (const char *const *)paths, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sending->n_sent, ==, N_SERVE_SLICES);
+}
+
+/* Nothing that the service writes for itself names a patient, whichever way objects came. */
 static void
 test_journal_and_log_name_nobody(void) {
-  g_autoptr(Service) service = service_new("");
+  const DemurStow stow = {.address = "127.0.0.1"};
+  const gboolean by_http = demur_stow_check(&stow, NULL);
+  const guint port = fixture_port();
+  g_autofree char *more = by_http ? g_strdup_printf("[stow]\nport = %u\n", port) : g_strdup("");
+  g_autoptr(Service) service = service_new(more);
   service->process = start_demur_heard(service->sandbox, "serve", service->settings, NULL);
   const DemurPeer peer = service_peer(service);
   for (int i = 0; i < PATIENCE_SECONDS * 100 && !demur_network_echo(&peer, NULL); i++)
     g_usleep(10000);
   send_study(service, 2, 0, N_SERVE_SLICES);
-  service_wait(service, "n_answered", 1);
+  if (by_http)
+    store_study(service, 3, port);
+  service_wait(service, "n_answered", by_http ? 2 : 1);
   g_subprocess_send_signal(service->process, SIGTERM);
   g_autofree char *out = NULL, *err = NULL;
   g_assert_true(g_subprocess_communicate_utf8(service->process, NULL, NULL, &out, &err, NULL));
   g_clear_object(&service->process);
   assert_says(err, "study 1.2.77.2 is answered: accepted");
+  if (by_http)
+    assert_says(err, "study 1.2.77.3 is answered: accepted");
   g_assert_null(strstr(err, "Somebody"));
   g_assert_null(strstr(err, "P2"));
   g_autofree char *journal = g_build_filename(service->folder, ".journal", NULL);
@@ -706,6 +727,14 @@ test_faulty_settings_name_line_and_remedy(void) {
       {"[receive]\nwatch = /f/w/\nfolder = /f\n" REST, "line 2: watch and folder must not hold"},
       {"[receive]\nfolder = /f/../g/h\nwatch = /g\n" REST, "line 3: watch and folder must not"},
       {"[receive]\nfolder = /f\nwatch = /\n" REST, "line 3: watch and folder must not hold"},
+      {"[stow]\naddress = here\n", "line 2: address takes an address of this machine"},
+      {"[receive]\nfolder = /f\nport = 8\n[stow]\nport = 8\n" REST, "[stow] port 8 is taken"},
+      {"[receive]\nfolder = /f\n[stow]\nport = 8\naddress = 0.0.0.0\n" REST,
+       "[stow] address 0.0.0.0 is reached from other machines: add certificate"},
+      {"[receive]\nfolder = /f\n[stow]\nport = 8\nkey = /k\n" REST,
+       "[stow] certificate and key go together: add certificate"},
+      {"[receive]\nfolder = /f\n[stow]\nport = 8\nauthorities = /a\n" REST,
+       "[stow] authorities need our own certificate"},
       {"[receive]\nport = 1\n", "[receive] lacks folder: add `folder = ..`"},
       {"[receive]\nfolder = /f\n[model]\nname = m\ncommand = run\n[assess]\nselector = s\n",
        "line 5: command lacks {series} or {output}"},
@@ -720,7 +749,7 @@ test_faulty_settings_name_line_and_remedy(void) {
   g_autofree char *good = sandbox_write(
       sandbox, "good.conf",
       "# all\n[receive]\nfolder = /f\nwatch = /f2\n[model]\nname = m\ncommand = run {series} {output}\n"
-      "[assess]\nselector = s\n[answer pacs]\nto = h:104\nobjects = sr pdf\n",
+      "[assess]\nselector = s\n[answer pacs]\nto = h:104\nobjects = sr pdf\n[stow]\nport = 8\naddress = ::1\n",
       -1);
   g_autoptr(Run) run = run_demur(sandbox, "serve", "--check", good, NULL);
   assert_status(run, 0);
