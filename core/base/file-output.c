@@ -524,6 +524,18 @@ demur_file_output_free(DemurFileOutput *output) {
   g_free(output);
 }
 
+void
+demur_file_take_back(const char *path) {
+  Target target = {0};
+  if (strcmp(path, DEMUR_FILE_STDOUT) != 0 && find_target(path, &target, NULL) && target.there &&
+      !target.stream) {
+    g_autofree char *folder = g_path_get_dirname(target.place);
+    if (unlink(target.place) == 0)
+      demur_folder_sync(folder);
+  }
+  free(target.place);
+}
+
 gboolean
 demur_folder_sync(const char *path) {
   const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

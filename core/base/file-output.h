@@ -80,6 +80,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFileOutput, demur_file_output_free)
 gboolean demur_file_put(const char *made, const char *path, DemurFileFlags flags,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Removes a file that was committed to path and may not stand after all; what it replaced does not come
+ * back. Streams are left. */
+void demur_file_take_back(const char *path);
+
 /* Brings the names in a folder to the disk. TRUE too for one that may not be listed or knows no
  * sync; FALSE with errno. */
 gboolean demur_folder_sync(const char *path);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file-output.h"
 #include "base/json-reader.h"
 #include "base/json-writer.h"
 #include "store/series.h"
@@ -121,6 +122,23 @@ demur_history_add_export(DemurTask *task, const char *path, const char *format, 
   g_autofree char *key = g_strconcat("export:", name, NULL);
   g_autofree char *now = demur_task_now(task);
   return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+}
+
+gboolean
+demur_history_let_out(DemurTask *task, const char *path, DemurHistoryStepFunc tell,
+                      DemurHistoryStepFunc give, gpointer data, GError **error) {
+  if (demur_workspace_is_read_only(task->workspace_path))
+    return give(data, error);
+  if (!demur_workspace_begin(task->workspace, error))
+    return FALSE;
+  if (!tell(data, error) || !give(data, error)) {
+    demur_workspace_rollback(task->workspace);
+    return FALSE;
+  }
+  if (demur_workspace_commit(task->workspace, error))
+    return TRUE;
+  demur_file_take_back(path);
+  return FALSE;
 }
 
 gboolean

@@ -28,6 +28,16 @@ GPtrArray *demur_history_list(DemurTask *task, const DemurHistoryFilter *filter,
 gboolean demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
                                   gboolean revealed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+typedef gboolean (*DemurHistoryStepFunc)(gpointer data, GError **error);
+
+/* Gives a file its name once the log tells of it: tell adds the events, give writes the file, or commits
+ * what is written already, both with data and in one transaction. What can't be told never stands; where
+ * the transaction can't be ended the file at path is taken back (a stream's bytes can't be). A workspace
+ * that can't be written: give alone. */
+gboolean demur_history_let_out(DemurTask *task, const char *path, DemurHistoryStepFunc tell,
+                               DemurHistoryStepFunc give, gpointer data,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Keeps that held-back risks of a selector's assessment of n scans were looked at, and why. */
 gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason,
                                   guint n, GError **error) G_GNUC_WARN_UNUSED_RESULT;

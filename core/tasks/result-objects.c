@@ -78,26 +78,38 @@ find_predecessor(DemurWorkspace *workspace, const char *scan_id, const char *uid
   return events != NULL;
 }
 
-/* With the line of a person's export, in one transaction: a kill leaves both or neither. */
+/* A report that goes out, for the log and for the file. */
+typedef struct {
+  DemurTask *task;
+  const DemurReportParams *params;
+  const DemurResult *result;
+  const DemurSeries *series;
+  const char *path, *scan_id, *series_uid, *uid;
+} Going;
+
+/* For the next report of the scan, with the line of a person's export. */
 static gboolean
-remember_report(DemurTask *task, const DemurReportParams *params, const char *path,
-                const char *scan_id, const char *series_uid, const char *uid, GError **error) {
-  g_autofree char *key = report_key(scan_id), *now = demur_task_now(task);
+remember_report(gpointer data, GError **error) {
+  const Going *going = data;
+  DemurTask *task = going->task;
+  const DemurReportParams *params = going->params;
+  g_autofree char *key = report_key(going->scan_id), *now = demur_task_now(task);
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  demur_json_string(json, "series_uid", series_uid);
-  demur_json_string(json, "uid", uid);
+  demur_json_string(json, "series_uid", going->series_uid);
+  demur_json_string(json, "uid", going->uid);
   demur_json_end_object(json);
   g_autofree char *details = demur_json_finish(json);
-  if (!demur_workspace_begin(task->workspace, error))
-    return FALSE;
-  if (demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error) &&
-      (params->logged == NULL ||
-       (demur_history_add_opened(task, NULL, scan_id, "export", error) &&
-        demur_history_add_export(task, path, params->logged, 1, params->reveal, error))))
-    return demur_workspace_commit(task->workspace, error);
-  demur_workspace_rollback(task->workspace);
-  return FALSE;
+  return demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error) &&
+         (params->logged == NULL ||
+          (demur_history_add_opened(task, NULL, going->scan_id, "export", error) &&
+           demur_history_add_export(task, going->path, params->logged, 1, params->reveal, error)));
+}
+
+static gboolean
+give_report(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_result_write_report(going->result, going->series, going->path, error);
 }
 
 static void
@@ -162,12 +174,10 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
     return FALSE;
   result.predecessor_series_uid = before.series_uid;
   result.predecessor_uid = before.uid;
-  if (!demur_result_write_report(&result, series, path, error))
-    return FALSE;
-  const gboolean read_only = demur_workspace_is_read_only(demur_workspace_path(task->workspace));
   if (unremembered != NULL)
-    *unremembered = read_only;
-  return read_only || remember_report(task, params, path, verdict->scan_id, series_uid, uid, error);
+    *unremembered = demur_workspace_is_read_only(task->workspace_path);
+  Going going = {task, params, &result, series, path, verdict->scan_id, series_uid, uid};
+  return demur_history_let_out(task, path, remember_report, give_report, &going, error);
 }
 
 static void add_line(GStrvBuilder *lines, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -233,19 +233,52 @@ close_table(Table *table) {
     if (!put_text(table, rest))
       return FALSE;
   }
-  return demur_file_output_commit(table->output, table->error);
+  return demur_file_output_finish(table->output, table->error);
+}
+
+/* What goes out, for the log and for the file. */
+typedef struct {
+  DemurTask *task;
+  const DemurVerdictExportParams *params;
+  DemurFileOutput *output; /* NULL: a PDF, written by give_pdf */
+  guint n;
+} Going;
+
+/* Who opened the scan, where that is kept, and the export. */
+static gboolean
+tell(gpointer data, GError **error) {
+  const Going *going = data;
+  const DemurVerdictExportParams *params = going->params;
+  return (params->scan_id == NULL || demur_history_add_opened(going->task, params->cohort,
+                                                              params->scan_id, "export", error)) &&
+         demur_history_add_export(going->task, params->path, formats[params->format].name, going->n,
+                                  params->reveal, error);
+}
+
+static gboolean
+give_table(gpointer data, GError **error) {
+  return demur_file_output_commit(((Going *)data)->output, error);
+}
+
+static gboolean
+give_pdf(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_task_result_pdf(going->task, going->params->scan_id, NULL, going->params->pdf, NULL,
+                               going->params->path, error);
 }
 
 /* *n: rows. All of it is one view of the workspace. */
 static gboolean
-export_table(DemurWorkspace *workspace, const DemurVerdictExportParams *params, guint *n,
-             GError **error) {
+export_table(DemurTask *task, const DemurVerdictExportParams *params, guint *n, GError **error) {
+  DemurWorkspace *workspace = task->workspace;
   Table table = {.workspace = workspace, .params = params, .error = error, .ok = TRUE};
   gboolean ok = demur_verdicts_each_newest(workspace, params->cohort, params->selector,
                                            params->scan_id, each_verdict, &table, error) &&
                 table.ok;
   if (ok)
     ok = table.n > 0 ? close_table(&table) : fail_none(error);
+  Going going = {task, params, table.output, table.n};
+  ok = ok && demur_history_let_out(task, params->path, tell, give_table, &going, error);
   *n = table.n;
   demur_file_output_free(table.output);
   g_clear_pointer(&table.json, demur_json_free);
@@ -268,34 +301,20 @@ export_report(DemurTask *task, const DemurVerdictExportParams *params,
                                   &exported->not_remembered, error);
 }
 
-/* Who opened the scan, where that is kept, and the export: both or neither. */
-static gboolean
-log_export(DemurTask *task, const DemurVerdictExportParams *params, guint n, GError **error) {
-  if (demur_workspace_is_read_only(task->workspace_path))
-    return TRUE;
-  if (!demur_workspace_begin(task->workspace, error))
-    return FALSE;
-  if ((params->scan_id == NULL ||
-       demur_history_add_opened(task, params->cohort, params->scan_id, "export", error)) &&
-      demur_history_add_export(task, params->path, formats[params->format].name, n, params->reveal,
-                               error))
-    return demur_workspace_commit(task->workspace, error);
-  demur_workspace_rollback(task->workspace);
-  return FALSE;
-}
-
 gboolean
 demur_task_verdict_export(DemurTask *task, const DemurVerdictExportParams *params,
                           DemurVerdictExported *exported, GError **error) {
   *exported = (DemurVerdictExported){.n = 1};
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
+  if (demur_task_workspace(task, error) == NULL)
     return FALSE;
-  if (params->format == DEMUR_EXPORT_REPORT)
+  switch (params->format) {
+  case DEMUR_EXPORT_REPORT:
     return export_report(task, params, exported, error);
-  return (params->format == DEMUR_EXPORT_PDF
-              ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL, params->path,
-                                      error)
-              : export_table(workspace, params, &exported->n, error)) &&
-         log_export(task, params, exported->n, error);
+  case DEMUR_EXPORT_PDF: {
+    Going going = {task, params, NULL, exported->n};
+    return demur_history_let_out(task, params->path, tell, give_pdf, &going, error);
+  }
+  default:
+    return export_table(task, params, &exported->n, error);
+  }
 }
