@@ -91,7 +91,11 @@ build(DemurWhoTable *table, const DemurShownPoint *now) {
   }
   table->n_rows = (guint)MIN(now->n_groups, DEMUR_WHO_MOST);
   const DemurGroupRejection *last = NULL;
-  int line = 1;
+  int line = 1, room = 1; /* digits of the largest group */
+  for (guint i = 0; i < table->n_rows; i++) {
+    g_autofree char *n = demur_text_count(now->groups[i].n);
+    room = MAX(room, (int)g_utf8_strlen(n, -1));
+  }
   for (guint i = 0; i < table->n_rows; i++) {
     const DemurGroupRejection *group = &now->groups[i];
     if (last == NULL || last->group != group->group) {
@@ -110,7 +114,7 @@ build(DemurWhoTable *table, const DemurShownPoint *now) {
     gtk_widget_set_hexpand(name, TRUE);
     gtk_grid_attach(table->grid, name, 0, line, 1, 1);
     table->row[i].name = GTK_LABEL(name);
-    table->row[i].n = number(table, 1, line, 6);
+    table->row[i].n = number(table, 1, line, room);
     table->row[i].rate = number(table, 2, line, 7);
     table->row[i].interval = number(table, 3, line, 7);
     gtk_widget_add_css_class(GTK_WIDGET(table->row[i].interval), "muted");
