@@ -73,8 +73,15 @@ solve_positive(double *a, double *b, size_t m) {
   return TRUE;
 }
 
+const char *
+demur_newton_ending_name(DemurNewtonEnding ending) {
+  static const char *const names[] = {"converged", "steps", "halvings", "singular"};
+  return names[ending];
+}
+
 static void
-end(DemurNewton *newton) {
+end(DemurNewton *newton, DemurNewtonEnding ending) {
+  newton->ending = ending;
   memcpy(newton->at, newton->accepted, newton->m * sizeof(double));
   newton->state = DEMUR_NEWTON_ENDED;
 }
@@ -96,14 +103,14 @@ demur_newton_value(DemurNewton *newton, double value) {
     newton->value = value;
     newton->state = DEMUR_NEWTON_DERIVATIVES;
     if (!first && ++newton->n_steps == MAX_STEPS)
-      end(newton);
+      end(newton, DEMUR_NEWTON_STEPS);
     return;
   }
   newton->scale *= 0.5;
   if (++newton->n_halvings < MAX_HALVINGS)
     go(newton);
   else
-    end(newton);
+    end(newton, DEMUR_NEWTON_HALVINGS);
 }
 
 void
@@ -117,8 +124,12 @@ demur_newton_derivatives(DemurNewton *newton, const double *gradient, double *he
     largest = fmax(largest, fabs(newton->step[c]));
     decrement += gradient[c] * newton->step[c];
   }
+  if (!solved || !isfinite(largest) || !isfinite(decrement)) {
+    end(newton, DEMUR_NEWTON_SINGULAR);
+    return;
+  }
   if (!(largest > TOLERANCE) || !(decrement > 1e-14 * (1.0 + fabs(newton->value)))) {
-    end(newton);
+    end(newton, DEMUR_NEWTON_CONVERGED);
     return;
   }
   newton->scale = 1.0;

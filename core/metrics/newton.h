@@ -13,6 +13,16 @@ typedef enum {
   DEMUR_NEWTON_ENDED,       /* `at` is where it ended */
 } DemurNewtonState;
 
+typedef enum {
+  DEMUR_NEWTON_CONVERGED, /* the step is small, or gains less than rounding */
+  DEMUR_NEWTON_STEPS,     /* there were too many */
+  DEMUR_NEWTON_HALVINGS, /* no part of the step is better: of rounding, or of derivatives that are not the value's */
+  DEMUR_NEWTON_SINGULAR, /* the Hessian is not positive, or something is not finite */
+} DemurNewtonEnding;
+
+/* "converged", "steps", "halvings", "singular" */
+const char *demur_newton_ending_name(DemurNewtonEnding ending);
+
 /* All there is to know between two steps: plain values, so that they can be written down. */
 typedef struct {
   DemurNewtonState state;
@@ -24,6 +34,7 @@ typedef struct {
   double value;     /* at accepted */
   double scale;     /* of the step */
   guint n_steps, n_halvings;
+  DemurNewtonEnding ending; /* where it ended: why */
 } DemurNewton;
 
 /* Begins at start [m]. */
