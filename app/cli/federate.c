@@ -1,19 +1,24 @@
 /* demur federate start/answer/merge/show: a study at hospitals that may not share scans. */
 #include <math.h>
+#include <string.h>
 
 #include "app/cli/command.h"
 #include "app/cli/counted.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "tasks/federate.h"
 
-/* Names of a list, to NULL (owned). */
+/* Names of a list without the blanks around them, to NULL (owned). */
 static char **
 names_of(const char *text) {
-  return g_strsplit(text, ",", -1);
+  char **names = g_strsplit(text, ",", -1);
+  for (char **name = names; *name != NULL; name++)
+    g_strstrip(*name);
+  return names;
 }
 
 static void
-write_round(const DemurFederateRound *round, DemurJson *json) {
+write_round(const DemurFederateRound *round, gboolean simulated, DemurJson *json) {
   demur_json_string(json, "study", demur_federate_study_name(round->study));
   demur_json_string(json, "kind", demur_recalibration_name(round->kind));
   demur_json_int(json, "round", (gint64)round->number);
@@ -24,6 +29,7 @@ write_round(const DemurFederateRound *round, DemurJson *json) {
   for (char **site = round->sites; *site != NULL; site++)
     demur_json_string(json, NULL, *site);
   demur_json_end_array(json);
+  demur_json_bool(json, "simulated", simulated);
   if (round->newton != NULL)
     demur_json_doubles(json, "asked_at", round->newton->at, round->newton->m);
   demur_json_doubles(json, "thresholds", round->thresholds, round->n_thresholds);
@@ -33,9 +39,10 @@ write_round(const DemurFederateRound *round, DemurJson *json) {
 static void
 print_round(const DemurFederateRound *round) {
   g_autofree char *sites = g_strjoinv(", ", round->sites);
-  g_print("Round %zu of a study of %s (%.12s..), selector %.12s.., asks %s for sums%s\n",
+  g_print("Round %zu of a study of %s (%.12s..), selector %.12s.., asks %s for sums%s%s\n",
           round->number, demur_federate_study_name(round->study),
           demur_federate_round_identity(round), round->selector, sites,
+          round->simulated ? " (of simulated data so far)" : "",
           round->newton != NULL ? " at:" : "");
   for (size_t c = 0; round->newton != NULL && c < round->newton->m; c++)
     g_print("  coefficient %zu  %.9g\n", c, round->newton->at[c]);
@@ -79,7 +86,7 @@ write_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer,
 static void
 print_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
   if (answer->withheld) {
-    g_print("  nothing: a label has fewer scans than may be told of\n");
+    g_print("  nothing: a label has scans of fewer patients than may be told of\n");
     return;
   }
   g_print("  %-24s %zu\n", "scans", answer->n);
@@ -105,7 +112,7 @@ static gboolean
 run_start(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *study = NULL, *kind = NULL, *selector = NULL, *sites = NULL, *leave_out = NULL,
                   *thresholds = NULL, *edges = NULL;
-  double lambda = NAN;
+  g_autofree char *lambda = NULL;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"study", 0, 0, G_OPTION_ARG_STRING, &study, "recalibration, corrector, audit or evaluation",
@@ -114,7 +121,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
        "of a recalibration: platt, intercept or temperature (platt)", "KIND"},
       {"selector", 0, 0, G_OPTION_ARG_STRING, &selector, "the selector that every site has", "S"},
       {"sites", 0, 0, G_OPTION_ARG_STRING, &sites, "names of those who answer", "A,B,.."},
-      {"lambda", 0, 0, G_OPTION_ARG_DOUBLE, &lambda,
+      {"lambda", 0, 0, G_OPTION_ARG_STRING, &lambda,
        "of a corrector: its penalty (the selector's corrector's)", "X"},
       {"leave-out", 0, 0, G_OPTION_ARG_STRING, &leave_out,
        "of a corrector: columns that are not asked of", "N,.."},
@@ -133,16 +140,21 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
   }
   DemurFederateStartParams params = {.kind = DEMUR_RECALIBRATION_PLATT,
                                      .selector = selector,
-                                     .lambda = lambda,
+                                     .lambda = NAN,
                                      .leave_out = leave_out,
                                      .thresholds = thresholds,
                                      .edges = edges,
                                      .output = arguments[0]};
+  if (lambda != NULL && !demur_number_parse(lambda, strlen(lambda), &params.lambda)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--lambda takes a finite number, not '%s'",
+                lambda);
+    return FALSE;
+  }
   if (!demur_federate_study_from_name(study, &params.study, error) ||
       (kind != NULL && !demur_recalibration_from_name(kind, &params.kind, error)))
     return FALSE;
   const DemurOptionGiven of_recalibration[] = {{"--kind", kind != NULL}},
-                         of_corrector[] = {{"--lambda", isfinite(lambda)},
+                         of_corrector[] = {{"--lambda", lambda != NULL},
                                            {"--leave-out", leave_out != NULL}},
                          of_evaluation[] = {{"--thresholds", thresholds != NULL},
                                             {"--edges", edges != NULL}};
@@ -165,7 +177,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
   }
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  write_round(round, json);
+  write_round(round, round->simulated, json);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
   return TRUE;
@@ -178,10 +190,9 @@ print_answered(DemurContext *context, const DemurFederateAnswered *answered, con
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
-    write_round(answered->round, json);
+    write_round(answered->round, answered->answer->simulated, json);
     write_answer(answered->round, answered->answer, json);
     demur_json_string(json, "selector_name", answered->selector);
-    demur_json_bool(json, "simulated", answered->simulated);
     demur_json_int(json, "n_seen", (gint64)answered->n_seen);
     demur_json_bool(json, "told_before", answered->known && !answered->answer->withheld);
     demur_json_string(json, "output", output);
@@ -191,7 +202,7 @@ print_answered(DemurContext *context, const DemurFederateAnswered *answered, con
     return;
   }
   g_print("%s of site '%s'%s:\n", output != NULL ? "This leaves" : "This would leave",
-          answered->answer->site, answered->simulated ? " (simulated data)" : "");
+          answered->answer->site, answered->answer->simulated ? " (simulated data)" : "");
   print_answer(answered->round, answered->answer);
   if (answered->n_seen > 0)
     g_print("Without %zu scan%s of patients that made the selector.\n", answered->n_seen,
@@ -260,9 +271,13 @@ print_points(const DemurFederateResult *result) {
 static void
 print_result(const DemurFederateResult *result) {
   g_autofree char *sites = g_strjoinv(", ", result->sites);
-  g_print("Study of %s, %.0f scans of %s, in %zu round%s:\n",
+  g_print("Study of %s, %.0f scans of %s, in %zu round%s%s:\n",
           demur_federate_study_name(result->study), result->n, sites, result->n_rounds,
-          demur_cli_s(result->n_rounds));
+          demur_cli_s(result->n_rounds), result->simulated ? " (simulated data)" : "");
+  if (result->ending != DEMUR_NEWTON_CONVERGED)
+    g_print("  The steps did not end where they should (%s): the fit of pooled scans may be "
+            "elsewhere.\n",
+            demur_newton_ending_name(result->ending));
   switch (result->study) {
   case DEMUR_FEDERATE_RECALIBRATION:
     g_print("  logit risk x %.9g %+.9g\n", result->slope, result->intercept);
@@ -312,7 +327,9 @@ run_merge(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_bool(json, "done", merged->result != NULL);
     demur_json_string(json, "output", output);
     if (merged->next != NULL)
-      write_round(merged->next, json);
+      write_round(merged->next, merged->next->simulated, json);
+    else
+      demur_json_bool(json, "simulated", merged->result->simulated);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else if (merged->next != NULL) {
@@ -340,7 +357,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
-    write_round(round, json);
+    write_round(round, round->simulated || (answer != NULL && answer->simulated), json);
     if (answer != NULL)
       write_answer(round, answer, json);
     demur_json_end_object(json);
@@ -349,7 +366,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   }
   print_round(round);
   if (answer != NULL) {
-    g_print("'%s' answers:\n", answer->site);
+    g_print("'%s' answers%s:\n", answer->site, answer->simulated ? " (simulated data)" : "");
     print_answer(round, answer);
   }
   return TRUE;
@@ -367,8 +384,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {.name = "answer",
        .parameters = "ROUND --as SITE --cohort C [--output FILE]",
        .summary = "answer a round with sums of this workspace's scans",
-       .description = "Lists every number that leaves. Sums of fewer than 10 scans of a label are "
-                      "withheld, and what would tell of so few beside earlier answers is refused.",
+       .description =
+           "Lists every number that leaves. Sums of fewer than 10 patients of a label are "
+           "withheld, and what would tell of so few beside earlier answers is refused.",
        .run = run_answer},
       {.name = "merge",
        .parameters = "ROUND ANSWER.. --output FILE",

@@ -1,14 +1,15 @@
-/*   audit:       sum_i y_i - r_i,   sum_i r_i (1 - r_i)
+/*   audit:       sum_i y_i - r_i,   sum_i r_i (1 - r_i),   sum_p (sum_(i of p) y_i - r_i)^2
  *   evaluation:  in cell (band, bin): n, sum y, sum r, sum (y - r)^2
  *
  * and the sums of metrics/offset-logistic.h. Cells are withheld by the rule for tables whose total is
  * known (base/small-cells.h), first among bands (all bins of a band are one row), then among the bins of
  * each band that is told: the withheld rows are told as one, so that what is said adds up to all scans.
- * Two rows or more are then withheld together, of DEMUR_SMALL_CELL scans of each label or more (unless
- * all are: then their total is). Source of the rule: Hundepool et al. 2012, chapter 4.
+ * Two rows or more are then withheld together, of DEMUR_SMALL_CELL patients of each label or more (unless
+ * all are: then their total is). Counts are of patients, who may have scans in several rows: where those of
+ * the withheld rows together are too few all the same, the smallest row that is left goes along. Source of the rule: Hundepool et al. 2012, chapter 4.
  *
  * A corrector's column that is an indicator makes its sums those of the scans that have it: a column of at
- * most 16 values is told of where each has as many scans of each label, and none but many share a value
+ * most 16 values is told of where each has as many patients of each label, and none but many share a value
  * of two such columns (the Hessian has their products).
  *
  * Cells lie band by band, [n_bands][n_bins]. O(n m^2), or O(n (thresholds + edges)). */
@@ -24,15 +25,46 @@
 
 #define MOST_VALUES 16 /* a column of more is no indicator, nor a grade */
 
+/* Scans patient by patient (owned). */
+static size_t *
+by_patient(const DemurFederateScans *scans) {
+  g_autofree size_t *begins = g_new0(size_t, scans->n_patients + 1);
+  size_t *order = g_new(size_t, MAX(scans->n, 1));
+  for (size_t i = 0; i < scans->n; i++)
+    begins[scans->patients[i] + 1]++;
+  for (size_t p = 0; p < scans->n_patients; p++)
+    begins[p + 1] += begins[p];
+  for (size_t i = 0; i < scans->n; i++)
+    order[begins[scans->patients[i]]++] = i;
+  return order;
+}
+
+/* counts [n_rows][n_labels]: patients with a scan of that row and label; of n_labels 1, of any label. rows
+ * [n]: each scan's (NULL: 0), n_rows and more: none. */
+static void
+count_patients(const DemurFederateScans *scans, const size_t *rows, size_t n_rows, size_t n_labels,
+               size_t *counts) {
+  g_autofree size_t *order = by_patient(scans), *last = g_new0(size_t, n_rows * n_labels);
+  memset(counts, 0, n_rows * n_labels * sizeof *counts);
+  for (size_t o = 0; o < scans->n; o++) {
+    const size_t i = order[o], row = rows != NULL ? rows[i] : 0,
+                 label = n_labels > 1 ? (size_t)scans->labels[i] : 0,
+                 stamp = (size_t)scans->patients[i] + 1;
+    if (row >= n_rows || label >= n_labels)
+      continue;
+    const size_t place = row * n_labels + label;
+    counts[place] += last[place] != stamp;
+    last[place] = stamp;
+  }
+}
+
 static gboolean
 has_few(const DemurFederateScans *scans) {
-  for (size_t k = 0; k < scans->n_classes; k++) {
-    size_t n = 0;
-    for (size_t i = 0; i < scans->n; i++)
-      n += scans->labels[i] == (gint32)k;
-    if (n < DEMUR_SMALL_CELL)
+  g_autofree size_t *counts = g_new0(size_t, scans->n_classes);
+  count_patients(scans, NULL, 1, scans->n_classes, counts);
+  for (size_t k = 0; k < scans->n_classes; k++)
+    if (counts[k] < DEMUR_SMALL_CELL)
       return TRUE;
-  }
   return FALSE;
 }
 
@@ -69,10 +101,14 @@ sum_logistic(const DemurFederateRound *round, const DemurFederateScans *scans, d
 static void
 add_to_sums(const DemurFederateRound *round, const DemurFederateScans *scans, double *sums) {
   if (round->study == DEMUR_FEDERATE_AUDIT) {
+    g_autofree double *of_patient = g_new0(double, MAX(scans->n_patients, 1));
     for (size_t i = 0; i < scans->n; i++) {
       sums[0] += label_of(scans, i) - scans->seen[i];
       sums[1] += scans->seen[i] * (1.0 - scans->seen[i]);
+      of_patient[scans->patients[i]] += label_of(scans, i) - scans->seen[i];
     }
+    for (size_t p = 0; p < scans->n_patients; p++)
+      sums[2] += of_patient[p] * of_patient[p];
   } else if (round->n_classes > 2) {
     demur_recalibration_temperature_sums(scans->risks, scans->n_classes, scans->labels, NULL,
                                          scans->n, round->newton->at[0], &sums[0], &sums[1]);
@@ -85,14 +121,14 @@ add_to_sums(const DemurFederateRound *round, const DemurFederateScans *scans, do
 
 typedef struct {
   size_t n_bands, n_bins;
-  double *sums;   /* [n_bands n_bins][4] n, positives, risks, squares */
-  size_t *labels; /* [n_bands n_bins][2] scans of each */
+  double *sums; /* [n_bands n_bins][4] n, positives, risks, squares */
+  size_t *of;   /* [n] each scan's cell */
 } Cells;
 
 static void
 cells_clear(Cells *cells) {
   g_free(cells->sums);
-  g_free(cells->labels);
+  g_free(cells->of);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Cells, cells_clear)
 
@@ -102,7 +138,7 @@ fill_cells(const DemurFederateRound *round, const DemurFederateScans *scans, Cel
   cells->n_bins = round->n_edges + 1;
   const size_t n_cells = cells->n_bands * cells->n_bins;
   cells->sums = g_new0(double, 4 * n_cells);
-  cells->labels = g_new0(size_t, 2 * n_cells);
+  cells->of = g_new0(size_t, MAX(scans->n, 1));
   for (size_t i = 0; i < scans->n; i++) {
     size_t band = 0, bin = 0;
     while (band < round->n_thresholds && !(scans->scores[i] >= round->thresholds[band]))
@@ -116,7 +152,7 @@ fill_cells(const DemurFederateRound *round, const DemurFederateScans *scans, Cel
     sums[1] += y;
     sums[2] += scans->seen[i];
     sums[3] += difference * difference;
-    cells->labels[2 * cell + (y > 0.5)]++;
+    cells->of[i] = cell;
   }
 }
 
@@ -138,32 +174,61 @@ new_group(DemurFederateAnswer *answer, size_t n_cells) {
   return group;
 }
 
+/* Which rows are withheld; rows [n]: each scan's. Returns how many are. */
+static size_t
+withhold(const DemurFederateScans *scans, const size_t *rows, size_t n_rows, gboolean *withheld) {
+  g_autofree size_t *counts = g_new0(size_t, 2 * n_rows), *joined = g_new(size_t, MAX(scans->n, 1));
+  g_autofree gboolean *forced = g_new0(gboolean, n_rows);
+  count_patients(scans, rows, n_rows, 2, counts);
+  for (;;) {
+    const size_t n_withheld = demur_small_cells_beside(counts, n_rows, 2, forced, withheld);
+    if (n_withheld == 0 || n_withheld == n_rows)
+      return n_withheld;
+    size_t together[2], smallest = n_rows;
+    for (size_t i = 0; i < scans->n; i++)
+      joined[i] = rows[i] < n_rows && withheld[rows[i]] ? 0 : 1;
+    count_patients(scans, joined, 1, 2, together);
+    if (MIN(together[0], together[1]) >= DEMUR_SMALL_CELL)
+      return n_withheld;
+    for (size_t r = 0; r < n_rows; r++)
+      if (!withheld[r] &&
+          (smallest == n_rows ||
+           counts[2 * r] + counts[2 * r + 1] < counts[2 * smallest] + counts[2 * smallest + 1]))
+        smallest = r;
+    memcpy(forced, withheld, n_rows * sizeof *forced);
+    forced[smallest] = TRUE;
+  }
+}
+
 static void
-group_band(const Cells *cells, size_t band, DemurFederateAnswer *answer) {
+group_band(const DemurFederateScans *scans, const Cells *cells, size_t band,
+           DemurFederateAnswer *answer) {
   const size_t n_bins = cells->n_bins, first = band * n_bins;
   g_autofree gboolean *withheld = g_new0(gboolean, n_bins);
+  g_autofree size_t *bins = g_new(size_t, MAX(scans->n, 1));
+  for (size_t i = 0; i < scans->n; i++)
+    bins[i] = cells->of[i] / n_bins == band ? cells->of[i] % n_bins : n_bins;
   DemurFederateGroup *rest = NULL;
-  if (demur_small_cells(cells->labels + 2 * first, n_bins, 2, withheld) > 0)
+  if (withhold(scans, bins, n_bins, withheld) > 0)
     rest = new_group(answer, n_bins);
   for (size_t b = 0; b < n_bins; b++)
     add_cell(cells, first + b, withheld[b] ? rest : new_group(answer, 1));
 }
 
 static void
-group_cells(const Cells *cells, DemurFederateAnswer *answer) {
+group_cells(const DemurFederateScans *scans, const Cells *cells, DemurFederateAnswer *answer) {
   const size_t n_bands = cells->n_bands, n_bins = cells->n_bins, n_cells = n_bands * n_bins;
   g_autofree gboolean *withheld = g_new0(gboolean, n_bands);
-  g_autofree size_t *bands = g_new0(size_t, 2 * n_bands);
-  for (size_t c = 0; c < n_cells; c++)
-    for (size_t y = 0; y < 2; y++)
-      bands[2 * (c / n_bins) + y] += cells->labels[2 * c + y];
+  g_autofree size_t *bands = g_new(size_t, MAX(scans->n, 1));
+  for (size_t i = 0; i < scans->n; i++)
+    bands[i] = cells->of[i] / n_bins;
   answer->groups = g_new0(DemurFederateGroup, n_cells + 1);
   DemurFederateGroup *rest = NULL;
-  if (demur_small_cells(bands, n_bands, 2, withheld) > 0)
+  if (withhold(scans, bands, n_bands, withheld) > 0)
     rest = new_group(answer, n_cells);
   for (size_t band = 0; band < n_bands; band++) {
     if (!withheld[band])
-      group_band(cells, band, answer);
+      group_band(scans, cells, band, answer);
     for (size_t b = 0; withheld[band] && b < n_bins; b++)
       add_cell(cells, band * n_bins + b, rest);
   }
@@ -191,28 +256,31 @@ code_values(const DemurFederateScans *scans, guint32 column, guint8 *codes) {
   return n_values;
 }
 
-/* Whether some value has few scans of a label. */
+/* Whether some value has few patients of a label. */
 static gboolean
 value_is_small(const DemurFederateScans *scans, const guint8 *codes, size_t n_values) {
-  size_t counts[MOST_VALUES][2] = {{0}};
+  size_t counts[MOST_VALUES * 2];
+  g_autofree size_t *rows = g_new(size_t, MAX(scans->n, 1));
   for (size_t i = 0; i < scans->n; i++)
-    counts[codes[i]][scans->labels[i] == 1]++;
+    rows[i] = codes[i];
+  count_patients(scans, rows, MOST_VALUES, 2, counts);
   for (size_t v = 0; n_values > 1 && v < n_values; v++)
-    if (MIN(counts[v][0], counts[v][1]) < DEMUR_SMALL_CELL)
+    if (MIN(counts[2 * v], counts[2 * v + 1]) < DEMUR_SMALL_CELL)
       return TRUE;
   return FALSE;
 }
 
-/* Whether some, but few, scans have one value here and one there. */
+/* Whether some, but few, patients have scans of one value here and one there. */
 static gboolean
-pair_is_small(size_t n, const guint8 *a, const guint8 *b) {
-  size_t counts[MOST_VALUES][MOST_VALUES] = {{0}};
-  for (size_t i = 0; i < n; i++)
-    counts[a[i]][b[i]]++;
-  for (size_t v = 0; v < MOST_VALUES; v++)
-    for (size_t w = 0; w < MOST_VALUES; w++)
-      if (counts[v][w] > 0 && counts[v][w] < DEMUR_SMALL_CELL)
-        return TRUE;
+pair_is_small(const DemurFederateScans *scans, const guint8 *a, const guint8 *b) {
+  size_t counts[MOST_VALUES * MOST_VALUES];
+  g_autofree size_t *rows = g_new(size_t, MAX(scans->n, 1));
+  for (size_t i = 0; i < scans->n; i++)
+    rows[i] = (size_t)a[i] * MOST_VALUES + b[i];
+  count_patients(scans, rows, G_N_ELEMENTS(counts), 1, counts);
+  for (size_t v = 0; v < G_N_ELEMENTS(counts); v++)
+    if (counts[v] > 0 && counts[v] < DEMUR_SMALL_CELL)
+      return TRUE;
   return FALSE;
 }
 
@@ -227,11 +295,11 @@ check_columns(const DemurFederateRound *round, const DemurFederateScans *scans, 
     few[c] = n_values > 0;
     gboolean small = few[c] && value_is_small(scans, own, n_values);
     for (size_t b = 0; few[c] && b < c && !small; b++)
-      small = few[b] && pair_is_small(n, own, codes + b * n);
+      small = few[b] && pair_is_small(scans, own, codes + b * n);
     if (small) {
       demur_error_set(error, DEMUR_ERROR_STATE,
                       "the corrector's column %u has few values, and at one of them fewer than %d "
-                      "scans of a label, or beside another column of few values: its sums would "
+                      "patients of a label, or beside another column of few values: its sums would "
                       "tell of them; ask for a study that leaves it out (--leave-out %u)",
                       round->inputs[c], DEMUR_SMALL_CELL, round->inputs[c]);
       return FALSE;
@@ -267,6 +335,7 @@ demur_federate_answer(const DemurFederateRound *round, const char *site,
     return NULL;
   g_autoptr(DemurFederateAnswer) answer = g_new0(DemurFederateAnswer, 1);
   answer->site = g_strdup(site);
+  answer->simulated = scans->simulated;
   answer->withheld = has_few(scans);
   if (answer->withheld)
     return g_steal_pointer(&answer);
@@ -278,7 +347,7 @@ demur_federate_answer(const DemurFederateRound *round, const char *site,
   if (round->study == DEMUR_FEDERATE_EVALUATION) {
     g_auto(Cells) cells = {0};
     fill_cells(round, scans, &cells);
-    group_cells(&cells, answer);
+    group_cells(scans, &cells, answer);
   } else {
     add_to_sums(round, scans, answer->sums);
   }

@@ -1,5 +1,5 @@
 /* What a site tells of its scans: the sums that a round asks for, and nothing of fewer than
- * DEMUR_SMALL_CELL scans of a label, nor what would tell of so few by subtraction inside the answer.
+ * DEMUR_SMALL_CELL patients with a scan of a label, nor what would tell of so few by subtraction inside the answer.
  * What several answers would tell together is federate-ledger.h's. */
 #pragma once
 
@@ -10,8 +10,11 @@ G_BEGIN_DECLS
 /* The scans as a round needs them; what its study does not read may be NULL. */
 typedef struct {
   size_t n, n_classes;
-  const double *risks;  /* [n] of the model, [n][K] for K > 2: recalibration, corrector */
-  const gint32 *labels; /* [n] class index */
+  const double *risks;     /* [n] of the model, [n][K] for K > 2: recalibration, corrector */
+  const gint32 *labels;    /* [n] class index */
+  const guint32 *patients; /* [n] whose each is, below n_patients */
+  size_t n_patients;
+  gboolean simulated;
   const double *inputs; /* [n][width] what the corrector reads */
   size_t width;
   const double *seen;   /* [n] risks as the selector sees them: audit, evaluation */
@@ -21,7 +24,7 @@ typedef struct {
 /* Never NULL but for a round that may not be answered: DEMUR_ERROR_INPUT where its coefficients are
  * steeper than DEMUR_FEDERATE_STEEPEST, or its corrector reads other columns; DEMUR_ERROR_STATE where a
  * column of few values (a class, a scanner) would tell of few scans by itself or beside another.
- * DEMUR_ERROR_NUMERIC where a sum is not finite. withheld where a label has too few scans. O(n m^2). */
+ * DEMUR_ERROR_NUMERIC where a sum is not finite. withheld where a label has scans of too few patients. O(n m^2). */
 DemurFederateAnswer *demur_federate_answer(const DemurFederateRound *round, const char *site,
                                            const DemurFederateScans *scans,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;

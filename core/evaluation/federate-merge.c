@@ -15,6 +15,8 @@
 #include "selector/corrector.h"
 
 #define FORMAT "demur-federated"
+#define VERSION 2
+#define MOST_ROUNDS 100 /* of a temperature of more classes, as in the fit of pooled scans */
 
 void
 demur_federate_result_free(DemurFederateResult *result) {
@@ -107,6 +109,14 @@ answers_of(const DemurFederateRound *round, DemurFederateAnswer *const *answers,
   }
   *names = g_steal_pointer(&of);
   return g_steal_pointer(&found);
+}
+
+static gboolean
+is_simulated(const DemurFederateAnswer **answers) {
+  gboolean any = FALSE;
+  for (size_t s = 0; answers[s] != NULL; s++)
+    any = any || answers[s]->simulated;
+  return any;
 }
 
 /* ---- evaluation ---- */
@@ -262,13 +272,14 @@ measure_sites(const DemurFederateAnswer **answers, const double *sums,
                     errors = g_array_new(FALSE, FALSE, sizeof(double));
   for (size_t s = 0; answers[s] != NULL; s++) {
     const double value = answers[s]->sums[0] / answers[s]->sums[1],
-                 spread = 1.0 / sqrt(answers[s]->sums[1]);
+                 spread = sqrt(answers[s]->sums[2]) / answers[s]->sums[1];
     g_array_append_val(values, value);
     g_array_append_val(errors, spread);
   }
   result->difference = sums[0] / result->n;
   result->variance = sums[1];
-  result->z = sums[0] / sqrt(sums[1]);
+  result->by_patient = sums[2];
+  result->z = sums[0] / sqrt(sums[2]);
   result->sites_differ =
       demur_heterogeneity((double *)values->data, (double *)errors->data, values->len);
 }
@@ -276,8 +287,13 @@ measure_sites(const DemurFederateAnswer **answers, const double *sums,
 /* Takes the step. TRUE where it was the last. */
 static gboolean
 step(const DemurFederateRound *round, const double *sums, DemurNewton *newton) {
-  if (round->n_classes > 2)
-    return !demur_recalibration_temperature_step(newton->at, sums[0], sums[1]);
+  if (round->n_classes > 2) {
+    const gboolean last = !demur_recalibration_temperature_step(newton->at, sums[0], sums[1]);
+    newton->ending = !(sums[1] > 0.0) ? DEMUR_NEWTON_SINGULAR
+                     : last           ? DEMUR_NEWTON_CONVERGED
+                                      : DEMUR_NEWTON_STEPS;
+    return last || round->number >= MOST_ROUNDS;
+  }
   double penalty = round->lambda, intercept_penalty = DEMUR_CORRECTOR_INTERCEPT_PENALTY;
   if (round->study == DEMUR_FEDERATE_RECALIBRATION) {
     const DemurOffsetLogistic problem = demur_recalibration_problem(round->kind);
@@ -293,6 +309,7 @@ static void
 take_coefficients(const DemurFederateRound *round, const DemurNewton *newton,
                   DemurFederateResult *result) {
   const size_t d = newton->m - 1;
+  result->ending = newton->ending;
   result->slope = 1.0;
   result->intercept = newton->at[d];
   if (round->study == DEMUR_FEDERATE_CORRECTOR) {
@@ -337,6 +354,7 @@ result_of(const DemurFederateRound *round, const DemurFederateAnswer **answers,
                                   .first = g_strdup(demur_federate_round_identity(round)),
                                   .sites = g_strdupv((char **)sites),
                                   .n_rounds = round->number};
+  result->simulated = round->simulated || is_simulated(answers);
   for (size_t s = 0; answers[s] != NULL; s++)
     result->n += (double)answers[s]->n;
   return result;
@@ -368,7 +386,14 @@ demur_federate_merge(const DemurFederateRound *round, DemurFederateAnswer *const
   if (newton != NULL && !step(round, sums, newton)) {
     newton->begun = TRUE;
     *next = next_of(round, g_steal_pointer(&sites), g_steal_pointer(&newton));
+    (*next)->simulated = round->simulated || is_simulated(counted);
     return TRUE;
+  }
+  if (newton != NULL && newton->ending == DEMUR_NEWTON_SINGULAR) {
+    demur_error_set(error, DEMUR_ERROR_NUMERIC,
+                    "the sums of these sites determine no coefficients: their second derivatives "
+                    "are not positive");
+    return FALSE;
   }
   *result = result_of(round, counted, sites);
   if (newton != NULL)
@@ -408,6 +433,7 @@ write_audit(DemurJson *json, const DemurFederateResult *result) {
   const double interval[] = {h->low, h->high}, predicted[] = {h->predicted_low, h->predicted_high};
   demur_json_double(json, "difference", result->difference);
   demur_json_double(json, "variance", result->variance);
+  demur_json_double(json, "variance_by_patient", result->by_patient);
   demur_json_double(json, "z", result->z);
   demur_json_double(json, "intercept", h->mean);
   demur_json_doubles(json, "interval", interval, 2);
@@ -423,7 +449,7 @@ result_text(const DemurFederateResult *result, const char *digest) {
   if (digest != NULL)
     demur_json_string(json, "digest", digest);
   demur_json_string(json, "format", FORMAT);
-  demur_json_int(json, "version", 1);
+  demur_json_int(json, "version", VERSION);
   demur_json_string(json, "study", demur_federate_study_name(result->study));
   demur_json_string(json, "kind", demur_recalibration_name(result->kind));
   demur_json_string(json, "selector", result->selector);
@@ -434,6 +460,9 @@ result_text(const DemurFederateResult *result, const char *digest) {
     demur_json_string(json, NULL, *site);
   demur_json_end_array(json);
   demur_json_int(json, "n", (gint64)result->n);
+  demur_json_bool(json, "simulated", result->simulated);
+  if (result->study == DEMUR_FEDERATE_RECALIBRATION || result->study == DEMUR_FEDERATE_CORRECTOR)
+    demur_json_string(json, "ending", demur_newton_ending_name(result->ending));
   if (result->study == DEMUR_FEDERATE_RECALIBRATION) {
     demur_json_double(json, "slope", result->slope);
     demur_json_double(json, "intercept", result->intercept);

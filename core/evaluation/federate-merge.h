@@ -29,14 +29,19 @@ typedef struct {
   char **sites;           /* whose answers it is of, to NULL */
   size_t n_rounds;
   double n;
+  gboolean simulated; /* some of what was answered is of simulated data */
+  DemurNewtonEnding
+      ending; /* of a recalibration or a corrector: why the steps ended, never singular */
   double slope, intercept; /* of a recalibration */
   double lambda;
   size_t n_weights;
   double *weights; /* of a corrector, with intercept, */
   guint32 *inputs; /* of these columns */
-  /* Of an audit: mean y - r, sum r (1 - r), their z = sum (y - r) / sqrt(sum r (1 - r)); each site's
-   * intercept to first order, sum (y - r) / sum r (1 - r), in a random-effects model. */
-  double difference, variance, z;
+  /* Of an audit: mean y - r, sum r (1 - r), the sum v over patients of (their sum of y - r)^2, which is
+   * the variance of the sum whatever a patient's scans have in common, z = sum (y - r) / sqrt(v); each
+   * site's intercept to first order, sum (y - r) / sum r (1 - r), of standard error sqrt(v) / sum r (1 - r),
+   * in a random-effects model. */
+  double difference, variance, by_patient, z;
   DemurHeterogeneity sites_differ;
   size_t n_points;
   DemurFederatePoint *points; /* of an evaluation: its thresholds, then everything */
@@ -50,7 +55,8 @@ char *demur_federate_result_write(const DemurFederateResult *result);
 
 /* answers [n_answers] of the round, paths [n_answers] what to call them; without (to NULL, or NULL): sites
  * that are left out by decision. DEMUR_ERROR_INPUT where a site answered twice or withheld its sums, or
- * is missing, without being left out; DEMUR_ERROR_USAGE for one that is left out and answered, was not
+ * is missing, without being left out; DEMUR_ERROR_NUMERIC where the sums determine no coefficients (their
+ * Hessian is not positive); DEMUR_ERROR_USAGE for one that is left out and answered, was not
  * asked, or leaves fewer than two. *next or *result is set: where a site goes in the middle of a study
  * that goes step by step, the next round begins it anew with the others. */
 gboolean demur_federate_merge(const DemurFederateRound *round, DemurFederateAnswer *const *answers,

@@ -11,7 +11,7 @@
 
 #define ROUND_FORMAT "demur-round"
 #define ANSWER_FORMAT "demur-answer"
-#define VERSION 1
+#define VERSION 2
 #define MOST_SCANS G_GINT64_CONSTANT(1000000000000)
 
 static const char *const studies[DEMUR_N_FEDERATE_STUDIES] = {"recalibration", "corrector", "audit",
@@ -114,14 +114,17 @@ size_t
 demur_federate_n_sums(const DemurFederateRound *round) {
   if (round->study == DEMUR_FEDERATE_EVALUATION)
     return 0;
-  if (round->study == DEMUR_FEDERATE_AUDIT || round->n_classes > 2)
+  if (round->study == DEMUR_FEDERATE_AUDIT)
+    return 3;
+  if (round->n_classes > 2)
     return 2;
   return DEMUR_N_LOGISTIC_SUMS(round->newton->m);
 }
 
 char *
 demur_federate_sum_name(const DemurFederateRound *round, size_t i) {
-  static const char *const of_audit[] = {"sum of y - r", "sum of r (1 - r)"};
+  static const char *const of_audit[] = {"sum of y - r", "sum of r (1 - r)",
+                                         "patients' (sum of y - r)^2"};
   static const char *const of_slope[] = {"first derivative", "second derivative"};
   if (round->study == DEMUR_FEDERATE_AUDIT)
     return g_strdup(of_audit[i]);
@@ -197,6 +200,7 @@ round_text(const DemurFederateRound *round, const char *digest) {
   for (char **site = round->sites; *site != NULL; site++)
     demur_json_string(json, NULL, *site);
   demur_json_end_array(json);
+  demur_json_bool(json, "simulated", round->simulated);
   if (round->study == DEMUR_FEDERATE_CORRECTOR) {
     demur_json_double(json, "lambda", round->lambda);
     demur_json_int(json, "width", (gint64)round->width);
@@ -245,6 +249,7 @@ answer_text(const DemurFederateRound *round, const DemurFederateAnswer *answer,
   demur_json_string(json, "round", round->digest);
   demur_json_string(json, "selector", round->selector);
   demur_json_string(json, "site", answer->site);
+  demur_json_bool(json, "simulated", answer->simulated);
   demur_json_bool(json, "withheld", answer->withheld);
   demur_json_int(json, "n", (gint64)answer->n);
   demur_json_doubles(json, "sums", answer->sums, answer->n_sums);
@@ -256,9 +261,14 @@ answer_text(const DemurFederateRound *round, const DemurFederateAnswer *answer,
 }
 
 char *
-demur_federate_answer_write(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
+demur_federate_answer_digest(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
   g_autofree char *rest = answer_text(round, answer, NULL);
-  g_autofree char *digest = demur_sha256_of_text(rest);
+  return demur_sha256_of_text(rest);
+}
+
+char *
+demur_federate_answer_write(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
+  g_autofree char *digest = demur_federate_answer_digest(round, answer);
   return answer_text(round, answer, digest);
 }
 
@@ -276,7 +286,7 @@ load(JsonParser *parser, const char *text, gssize length, const char *format, GE
       node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
   if (root == NULL || !demur_json_read_string(root, "format", &found, NULL) ||
       strcmp(found, format) != 0 ||
-      !demur_json_read_int(root, "version", 1, VERSION, &version, &local)) {
+      !demur_json_read_int(root, "version", VERSION, VERSION, &version, &local)) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "it is no %s, as `demur federate` writes them (%s)",
                     format, local != NULL ? local->message : N_("another format"));
     if (local != NULL)
@@ -364,7 +374,8 @@ read_inputs(JsonObject *root, DemurFederateRound *round, GError **error) {
   const size_t n = round->newton->m - 1;
   gint64 width;
   DEMUR_AUTO_ALIGNED guint32 *inputs = NULL;
-  if (!demur_json_read_double(root, "lambda", 0.0, 1e12, &round->lambda, error) ||
+  if (!demur_json_read_double(root, "lambda", 0.0, DEMUR_FEDERATE_MOST_LAMBDA, &round->lambda,
+                              error) ||
       !demur_json_read_int(root, "width", 1, DEMUR_FEDERATE_MOST_COEFFICIENTS - 1, &width, error) ||
       !demur_json_read_indices(root, "inputs", n, 0, (guint32)width - 1, &inputs, error))
     return FALSE;
@@ -456,6 +467,7 @@ demur_federate_round_read(const char *text, gssize length, GError **error) {
       !demur_json_read_string(root, "selector", &selector, error) ||
       !demur_json_read_int(root, "round", 1, 100000, &number, error) ||
       !demur_json_read_string(root, "first", &first, error) || !read_sites(root, round, error) ||
+      !demur_json_read_bool(root, "simulated", &round->simulated, error) ||
       (is_newton(round) && !read_newton(root, round, error)) ||
       (round->study == DEMUR_FEDERATE_CORRECTOR && !read_inputs(root, round, error)) ||
       (round->study == DEMUR_FEDERATE_EVALUATION &&
@@ -571,6 +583,7 @@ demur_federate_answer_read(const DemurFederateRound *round, const char *text, gs
   gint64 n;
   if (root == NULL || !demur_json_read_string(root, "digest", &digest, error) ||
       !check_of_round(round, root, error) || !demur_json_read_string(root, "site", &site, error) ||
+      !demur_json_read_bool(root, "simulated", &answer->simulated, error) ||
       !demur_json_read_bool(root, "withheld", &answer->withheld, error) ||
       !demur_json_read_int(root, "n", 0, MOST_SCANS, &n, error))
     return NULL;

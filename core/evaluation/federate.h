@@ -8,7 +8,8 @@
  *                  (metrics/offset-logistic.h), on the logits of the model's risks; of more than two
  *                  classes the two derivatives in the temperature's slope
  *   corrector      the same over what the selector's corrector reads (selector/corrector.h), offset logit r
- *   audit          sum y - r, sum r (1 - r) of the risks that the selector sees
+ *   audit          sum y - r, sum r (1 - r) of the risks that the selector sees, and the sum over patients
+ *                  of (their sum of y - r)^2
  *   evaluation     of bands of score and bins of risk: n, sum y, sum r, sum (y - r)^2, small ones together
  *                  with others (federate-answer.h)
  *
@@ -38,6 +39,7 @@ gboolean demur_federate_study_from_name(const char *name, DemurFederateStudy *st
 #define DEMUR_FEDERATE_MOST_SITES 1000
 #define DEMUR_FEDERATE_MOST_CUTS 50 /* thresholds, or edges */
 #define DEMUR_FEDERATE_MOST_COEFFICIENTS 512
+#define DEMUR_FEDERATE_MOST_LAMBDA 1e12
 /* A site answers at coefficients of at most this magnitude: steeper ones would count the scans beyond a
  * risk, and two such counts tell of the few between. */
 #define DEMUR_FEDERATE_STEEPEST 10.0
@@ -47,11 +49,12 @@ typedef struct {
   DemurRecalibrationKind kind; /* of a recalibration: intercept, temperature or Platt; else none */
   char *selector;              /* digest of the selector that every site has */
   size_t n_classes;
-  size_t number; /* from 1 */
-  char *first;   /* digest of the study's first round; NULL: this is it */
-  char **sites;  /* names of those who answer, to NULL */
-  double lambda; /* of a corrector: */
-  size_t width;  /* columns that the selector's corrector reads */
+  size_t number;      /* from 1 */
+  char *first;        /* digest of the study's first round; NULL: this is it */
+  char **sites;       /* names of those who answer, to NULL */
+  gboolean simulated; /* of what was answered so far, some is of simulated data */
+  double lambda;      /* of a corrector: */
+  size_t width;       /* columns that the selector's corrector reads */
   size_t n_inputs;
   guint32 *inputs; /* [n_inputs] those that are asked of, ascending; coefficients are of these */
   /* Of the first two studies, else NULL: `at` is where sums are asked. Of a temperature of more classes
@@ -94,8 +97,10 @@ typedef struct {
 
 typedef struct {
   char *site;
-  gboolean withheld; /* fewer than DEMUR_SMALL_CELL scans of a label: nothing is told */
-  size_t n;          /* scans; 0 where withheld */
+  gboolean simulated; /* of simulated data */
+  gboolean
+      withheld; /* fewer than DEMUR_SMALL_CELL patients with a scan of a label: nothing is told */
+  size_t n;     /* scans; 0 where withheld */
   size_t n_sums;
   double *sums; /* [n_sums] */
   size_t n_groups;
@@ -109,6 +114,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFederateAnswer, demur_federate_answer_free)
 char *demur_federate_round_write(DemurFederateRound *round);
 char *demur_federate_answer_write(const DemurFederateRound *round,
                                   const DemurFederateAnswer *answer);
+
+/* The digest in it (owned). */
+char *demur_federate_answer_digest(const DemurFederateRound *round,
+                                   const DemurFederateAnswer *answer);
 
 /* Reading back; text ends in NUL. DEMUR_ERROR_INPUT for what is none, was edited, or is out of range; an answer, too, of
  * another study, round or selector, or of a site that was not asked. */

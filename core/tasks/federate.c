@@ -1,9 +1,13 @@
 #include "tasks/federate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file-input.h"
@@ -13,6 +17,7 @@
 #include "base/number.h"
 #include "base/sha256.h"
 #include "store/selectors.h"
+#include "tasks/history.h"
 #include "tasks/selection.h"
 
 static const double usual_edges[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
@@ -63,13 +68,19 @@ demur_task_federate_read(const char *round_path, const char *answer_path,
 /* ---- start ---- */
 
 static gboolean
+has_outer_blank(const char *name) {
+  return g_ascii_isspace(name[0]) || g_ascii_isspace(name[strlen(name) - 1]);
+}
+
+static gboolean
 check_sites(char *const *sites, GError **error) {
   size_t n = 0;
   for (; sites[n] != NULL; n++)
     for (size_t i = 0; i <= n; i++)
-      if (*sites[n] == '\0' || (i < n && strcmp(sites[i], sites[n]) == 0)) {
-        demur_error_set(error, DEMUR_ERROR_USAGE, "site '%s' is named twice, or has no name",
-                        sites[n]);
+      if (*sites[n] == '\0' || has_outer_blank(sites[n]) ||
+          (i < n && strcmp(sites[i], sites[n]) == 0)) {
+        demur_error_set(error, DEMUR_ERROR_USAGE,
+                        "site '%s' is named twice, has no name, or blanks around it", sites[n]);
         return FALSE;
       }
   if (n >= 2 && n <= DEMUR_FEDERATE_MOST_SITES)
@@ -116,7 +127,7 @@ tuned_cuts(DemurTask *task, const char *selector, size_t *n, GError **error) {
     return NULL;
   double *cuts = demur_new_array(double, MAX(records->len, 1));
   *n = 0;
-  for (guint i = 0; i < records->len && *n < DEMUR_FEDERATE_MOST_CUTS; i++)
+  for (guint i = 0; i < records->len; i++)
     cuts[(*n)++] = ((const DemurThresholdRecord *)records->pdata[i])->threshold;
   qsort(cuts, *n, sizeof *cuts, compare_numbers);
   size_t kept = 0;
@@ -124,7 +135,14 @@ tuned_cuts(DemurTask *task, const char *selector, size_t *n, GError **error) {
     if (kept == 0 || cuts[i] > cuts[kept - 1])
       cuts[kept++] = cuts[i];
   *n = kept;
-  return cuts;
+  if (kept <= DEMUR_FEDERATE_MOST_CUTS)
+    return cuts;
+  g_aligned_free(cuts);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "selector '%s' is tuned to %zu thresholds, a study takes %d: name them by "
+                  "--thresholds",
+                  selector, kept, DEMUR_FEDERATE_MOST_CUTS);
+  return NULL;
 }
 
 static gboolean
@@ -212,9 +230,13 @@ round_of(DemurTask *task, const DemurFederateStartParams *params, const DemurSel
       demur_selector_digest(selector), demur_selector_n_classes(selector), params->sites,
       corrects ? corrector->n_inputs : 0, inputs, n_inputs);
   if (corrects) {
-    round->lambda = isfinite(params->lambda) ? params->lambda : corrector->lambda;
-    if (corrector->n_inputs + 1 > DEMUR_FEDERATE_MOST_COEFFICIENTS || !(round->lambda >= 0.0)) {
-      demur_error_set(error, DEMUR_ERROR_USAGE, "a corrector of %zu inputs with lambda %g is none",
+    round->lambda = isnan(params->lambda) ? corrector->lambda : params->lambda;
+    if (corrector->n_inputs + 1 > DEMUR_FEDERATE_MOST_COEFFICIENTS || !(round->lambda >= 0.0) ||
+        round->lambda > DEMUR_FEDERATE_MOST_LAMBDA) {
+      demur_error_set(error, DEMUR_ERROR_USAGE,
+                      "a study is of a corrector of up to %d inputs and a lambda from 0 to %g, not "
+                      "of %zu inputs with lambda %g",
+                      DEMUR_FEDERATE_MOST_COEFFICIENTS - 1, DEMUR_FEDERATE_MOST_LAMBDA,
                       corrector->n_inputs, round->lambda);
       return NULL;
     }
@@ -250,7 +272,8 @@ typedef struct {
   guint32 *rows;
   gint32 *labels;
   double *risks, *seen, *inputs, *scores; /* inputs: g_aligned_free */
-  const char **names;
+  const char **names, **persons;
+  guint32 *patients;
   DemurFederateScans scans;
 } Material;
 
@@ -265,6 +288,8 @@ material_clear(Material *material) {
   g_aligned_free(material->inputs);
   g_free(material->scores);
   g_free(material->names);
+  g_free(material->persons);
+  g_free(material->patients);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Material, material_clear)
 
@@ -304,6 +329,8 @@ take_scans(DemurTask *task, const DemurFederateAnswerParams *params, Material *m
   m->labels = g_new(gint32, MAX(n_rows, 1));
   m->risks = g_new(double, MAX(n_rows, 1) * width);
   m->names = g_new(const char *, MAX(n_rows, 1));
+  m->persons = g_new(const char *, MAX(n_rows, 1));
+  m->patients = g_new(guint32, MAX(n_rows, 1));
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 row = m->rows[i];
     if (demur_selector_has_seen(m->selector, m->cohort->patient_ids[m->cohort->patients[row]]))
@@ -320,10 +347,18 @@ take_scans(DemurTask *task, const DemurFederateAnswerParams *params, Material *m
     memcpy(m->risks + n * width,
            k > 2 ? m->cohort->probabilities + row * k : m->cohort->risks + row,
            width * sizeof(double));
+    m->patients[n] = m->cohort->patients[row];
+    m->persons[n] = m->cohort->patient_ids[m->cohort->patients[row]];
     m->names[n++] = m->cohort->scan_ids[row];
   }
   *n_seen = n_rows - n;
-  m->scans = (DemurFederateScans){.n = n, .n_classes = k, .risks = m->risks, .labels = m->labels};
+  m->scans = (DemurFederateScans){.n = n,
+                                  .n_classes = k,
+                                  .risks = m->risks,
+                                  .labels = m->labels,
+                                  .patients = m->patients,
+                                  .n_patients = m->cohort->n_patients,
+                                  .simulated = m->cohort->simulated};
   return TRUE;
 }
 
@@ -387,23 +422,95 @@ open_ledger(const char *path, GError **error) {
   return ledger;
 }
 
-/* The ledger first: what left without a note could be told again in another way. */
+/* Where links lead, of what is not there its folder's end (owned): one file has one list and one lock. */
+static char *
+resolve(const char *path) {
+  char *whole = realpath(path, NULL);
+  if (whole != NULL)
+    return whole;
+  g_autofree char *folder = g_path_get_dirname(path), *name = g_path_get_basename(path);
+  char *there = realpath(folder, NULL);
+  char *joined = there != NULL ? g_build_filename(there, name, NULL) : g_strdup(path);
+  free(there);
+  return joined;
+}
+
+/* The ledger's path (owned). */
+static char *
+ledger_path(DemurTask *task, const char *named, GError **error) {
+  if (named != NULL)
+    return resolve(named);
+  if (!demur_workspace_is_server(task->workspace_path)) {
+    g_autofree char *workspace = resolve(task->workspace_path);
+    g_autofree char *beside = g_strconcat(workspace, ".federate", NULL);
+    return resolve(beside);
+  }
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "the workspace lies on a server, beside which there is no file of what was told: "
+                  "name one, always the same, by --ledger FILE");
+  return NULL;
+}
+
+/* Others who answer by a ledger in that folder wait until the descriptor is closed. A folder's lock, for
+ * the ledger itself is another file behind each writing. -1 with error. */
+static int
+lock_folder(const char *ledger, GError **error) {
+  g_autofree char *folder = g_path_get_dirname(ledger);
+  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int result = -1;
+  while (fd >= 0 && (result = flock(fd, LOCK_EX)) != 0 && errno == EINTR)
+    ;
+  if (result == 0)
+    return fd;
+  demur_error_set(error, DEMUR_ERROR_OUTPUT,
+                  "%s: the folder can't be locked (%s), and two answers at once would not see each "
+                  "other; name a ledger in another by --ledger FILE",
+                  folder, g_strerror(errno));
+  if (fd >= 0)
+    close(fd);
+  return -1;
+}
+
+/* The ledger first, and the log: what left without a note could be told again in another way. */
 static gboolean
-write_answer(const DemurFederateAnswered *answered, const DemurFederateLedger *ledger,
-             const char *output, GError **error) {
+write_answer(DemurTask *task, const DemurFederateAnswered *answered,
+             const DemurFederateLedger *ledger, const char *output, GError **error) {
   g_autofree char *kept = demur_federate_ledger_write(ledger);
   g_autofree char *text = demur_federate_answer_write(answered->round, answered->answer);
+  g_autofree char *digest = demur_federate_answer_digest(answered->round, answered->answer);
   return (answered->known || demur_file_write(answered->ledger, kept, -1,
                                               DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, error)) &&
+         demur_history_add_answer(task, output, answered->round->digest, digest,
+                                  answered->answer->site, error) &&
          demur_file_write(output, text, -1, DEMUR_FILE_REPLACE, error);
+}
+
+/* From the ledger's reading to its writing in one; without an output nothing is written or locked. */
+static gboolean
+note_answer(DemurTask *task, DemurFederateAnswered *answered, const Material *m, const char *output,
+            GError **error) {
+  const int lock = output != NULL ? lock_folder(answered->ledger, error) : -1;
+  if (output != NULL && lock < 0)
+    return FALSE;
+  g_autoptr(DemurFederateLedger) ledger = open_ledger(answered->ledger, error);
+  g_autofree char *now = demur_task_now(task);
+  const gboolean sound =
+      ledger != NULL &&
+      demur_federate_ledger_note(ledger, answered->round, answered->answer, &m->scans, m->names,
+                                 m->persons, now, &answered->known, error) &&
+      (output == NULL || write_answer(task, answered, ledger, output, error));
+  if (lock >= 0)
+    close(lock);
+  return sound;
 }
 
 DemurFederateAnswered *
 demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *params,
                            GError **error) {
   g_autoptr(DemurFederateAnswered) answered = g_new0(DemurFederateAnswered, 1);
-  answered->ledger = params->ledger != NULL ? g_strdup(params->ledger)
-                                            : g_strconcat(task->workspace_path, ".federate", NULL);
+  answered->ledger = ledger_path(task, params->ledger, error);
+  if (answered->ledger == NULL)
+    return NULL;
   const char *const read[] = {params->round, answered->ledger, NULL};
   if (params->output != NULL &&
       (!demur_file_output_check(params->output, DEMUR_FILE_REPLACE, error) ||
@@ -424,17 +531,10 @@ demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *par
   if (m.selector == NULL || !take_scans(task, params, &m, &answered->n_seen, error) ||
       !take_material(task, answered->round, &m, error))
     return NULL;
-  answered->simulated = m.cohort->simulated;
   answered->answer = demur_federate_answer(answered->round, params->site, &m.scans, error);
-  g_autoptr(DemurFederateLedger) ledger =
-      answered->answer != NULL ? open_ledger(answered->ledger, error) : NULL;
-  g_autofree char *now = demur_task_now(task);
-  if (ledger == NULL ||
-      !demur_federate_ledger_note(ledger, answered->round, answered->answer, &m.scans, m.names, now,
-                                  &answered->known, error) ||
-      (params->output != NULL && !write_answer(answered, ledger, params->output, error)))
-    return NULL;
-  return g_steal_pointer(&answered);
+  return answered->answer != NULL && note_answer(task, answered, &m, params->output, error)
+             ? g_steal_pointer(&answered)
+             : NULL;
 }
 
 void

@@ -13,8 +13,9 @@ typedef struct {
   DemurRecalibrationKind kind; /* of a recalibration */
   const char *selector;        /* name in this workspace */
   char *const *sites;          /* to NULL */
-  double lambda;               /* of a corrector; NaN: the selector's corrector's */
-  const char *leave_out;       /* likewise: columns that are not asked of, "2,3"; NULL: none */
+  double
+      lambda; /* of a corrector, 0 to DEMUR_FEDERATE_MOST_LAMBDA; NaN: the selector's corrector's */
+  const char *leave_out; /* likewise: columns that are not asked of, "2,3"; NULL: none */
   /* Of an evaluation: "0.4,0.6"; NULL: those that the selector is tuned to. */
   const char *thresholds;
   const char *edges;  /* likewise, of risk; NULL: .01, .02, .05, .1, .2, .5 */
@@ -32,8 +33,8 @@ typedef struct {
   const char *site;   /* who answers */
   const char *cohort; /* whose scans */
   const char *split;  /* NULL: "test" */
-  const char
-      *ledger; /* file of what was told; NULL: the workspace's, with .federate behind its name */
+  const char *
+      ledger; /* file of what was told; NULL: the workspace's, with .federate behind its name (of a server's there is none) */
   const char *output; /* NULL: nothing is written or noted, to see what would leave */
 } DemurFederateAnswerParams;
 
@@ -41,12 +42,13 @@ typedef struct {
   DemurFederateRound *round;
   DemurFederateAnswer *answer;
   char *selector, *ledger;
-  gboolean simulated, known; /* known: the same was told before */
-  size_t n_seen;             /* scans left out: their patients made the selector */
+  gboolean known; /* the same was told before */
+  size_t n_seen;  /* scans left out: their patients made the selector */
 } DemurFederateAnswered;
 
-/* DEMUR_ERROR_USAGE where the site is not asked, DEMUR_ERROR_NOT_FOUND where no selector of the workspace is the round's; DEMUR_ERROR_STATE where the
- * ledger forbids it, or a scan has no label. The ledger is written before the answer. */
+/* DEMUR_ERROR_USAGE where the site is not asked, or a server's workspace has no ledger named; DEMUR_ERROR_OUTPUT where its folder can't be locked; DEMUR_ERROR_NOT_FOUND where no selector of the workspace is the round's; DEMUR_ERROR_STATE where the
+ * ledger forbids it, or a scan has no label. The ledger is written before the answer, and an event of
+ * the log that it leaves; who answers at the same time waits. */
 DemurFederateAnswered *demur_task_federate_answer(DemurTask *task,
                                                   const DemurFederateAnswerParams *params,
                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;

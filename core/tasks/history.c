@@ -142,6 +142,33 @@ demur_history_let_out(DemurTask *task, const char *path, DemurHistoryStepFunc te
 }
 
 gboolean
+demur_history_add_answer(DemurTask *task, const char *path, const char *round, const char *answer,
+                         const char *site, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (demur_workspace_is_read_only(task->workspace_path)) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "%s can't be written: what leaves is kept in its log, and nothing leaves "
+                    "without",
+                    task->workspace_path);
+    return FALSE;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "format", "federate");
+  demur_json_string(json, "round", round);
+  demur_json_string(json, "answer", answer);
+  demur_json_string(json, "site", site);
+  demur_json_end_object(json);
+  g_autofree char *details = g_strchomp(demur_json_finish(json));
+  g_autofree char *name = g_path_get_basename(path);
+  g_autofree char *key = g_strconcat("export:", name, NULL);
+  g_autofree char *now = demur_task_now(task);
+  return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+}
+
+gboolean
 demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason, guint n,
                          GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);

@@ -38,6 +38,12 @@ gboolean demur_history_let_out(DemurTask *task, const char *path, DemurHistorySt
                                DemurHistoryStepFunc give, gpointer data,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Keeps that sums left as an answer of a study (evaluation/federate.h): digests of round and answer, and
+ * as which site. DEMUR_ERROR_STATE where the workspace can't be written. */
+gboolean demur_history_add_answer(DemurTask *task, const char *path, const char *round,
+                                  const char *answer, const char *site,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Keeps that held-back risks of a selector's assessment of n scans were looked at, and why. */
 gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason,
                                   guint n, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -42,6 +42,7 @@ READERS = {
     "core/base/file-input.c": "the one way",
     "core/base/file-output.c": "folders, and what a killed run left",
     "core/base/private-folder.c": "folders, and what a killed run left",
+    "core/tasks/federate.c": "a folder, to lock it",
     "core/tasks/scores-run.c": "a program's standard error",
     "dicom/arrival-log.c": "a folder, to sync what lies in it",
     "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",

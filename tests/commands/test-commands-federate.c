@@ -99,8 +99,8 @@ run_pooled(const Sandbox *sandbox, const char *what) {
   must(sandbox, start);
   for (size_t n = 1;; n++) {
     g_assert_cmpuint(n, <, 30);
-    must(sandbox, "federate answer pooled --as one --cohort c --output one");
-    must(sandbox, "federate answer pooled --as two --cohort c --output two");
+    must(sandbox, "federate answer pooled --as one --cohort c --output one --ledger told-1");
+    must(sandbox, "federate answer pooled --as two --cohort c --output two --ledger told-2");
     g_autoptr(Run) merged =
         run_line(sandbox, "--json federate merge pooled one two --output pooled-result");
     assert_status(merged, 0);
@@ -183,8 +183,13 @@ test_a_site_sees_what_leaves(void) {
   g_assert_true(g_file_test(ledger, G_FILE_TEST_EXISTS));
   g_autoptr(JsonParser) parser = json_parser_new();
   JsonObject *answer = read_document(sandbox, "answer", parser);
-  assert_members(answer,
-                 "digest,format,version,study,number,round,selector,site,withheld,n,sums,groups");
+  assert_members(
+      answer,
+      "digest,format,version,study,number,round,selector,site,simulated,withheld,n,sums,groups");
+  g_autoptr(Run) log = run_line(sandbox, "--json log --event export --workspace east.demur");
+  assert_status(log, 0);
+  g_assert_nonnull(strstr(log->out, string_at(answer, "digest")));
+  g_assert_nonnull(strstr(log->out, string_at(answer, "round")));
   JsonArray *sums = array_at(answer, "sums");
   for (guint i = 0; i < 6; i++)
     g_assert_cmpfloat(json_array_get_double_element(sums, i), ==,
@@ -230,6 +235,10 @@ test_what_is_wrong_is_refused(void) {
                 {"east,north --study audit --kind platt", 2, "--study recalibration"},
                 {"east,north --study audit --edges 0.1", 2, "--study evaluation"},
                 {"east,north --study audit --leave-out 1", 2, "--study corrector"},
+                {"east,north --study audit --lambda inf", 2, "--lambda takes a finite"},
+                {"east,north --study audit --lambda 3", 2, "--study corrector"},
+                {"east,north --study corrector --lambda 1e13", 2, "a lambda from 0 to 1e+12"},
+                {"east,north --study corrector --lambda nan", 2, "--lambda takes a finite"},
                 {"east,north --study recalibration --kind isotonic", 2, "not isotonic"},
                 {"east,north --study evaluation --edges 0.1,x", 2, "--edges takes"},
                 {"east,north --study corrector --leave-out 900", 2, "--leave-out takes"}};
@@ -239,6 +248,20 @@ test_what_is_wrong_is_refused(void) {
   }
   must(sandbox, "federate start round --study audit --selector released --sites east,north,west");
   must(sandbox, "federate start own --study audit --selector s --sites east,north");
+  g_autoptr(Run) blanks = run_demur(sandbox, "federate", "start", "x", "--study", "audit",
+                                    "--selector", "s", "--sites", "east, north", "--json", NULL);
+  assert_status(blanks, 0);
+  g_assert_null(strstr(blanks->out, "\" north\""));
+  g_autoptr(Run) twice = run_demur(sandbox, "federate", "start", "x", "--study", "audit",
+                                   "--selector", "s", "--sites", "east,north, north", NULL);
+  assert_status(twice, 2);
+  assert_says(twice->err, "twice");
+  g_autofree char *round = sandbox_path(sandbox, "round");
+  g_autoptr(Run) server =
+      run_demur(NULL, "--workspace", "postgresql://127.0.0.1:1/none", "federate", "answer", round,
+                "--as", "east", "--cohort", "c", NULL);
+  assert_status(server, 2);
+  assert_says(server->err, "--ledger FILE");
   static const char *const wrong[] = {"federate",
                                       "federate start",
                                       "federate answer round",
@@ -265,6 +288,8 @@ test_what_is_wrong_is_refused(void) {
   assert_refuses(sandbox, "federate merge own answer-east --output x", 1,
                  "answer-east: it is of another selector");
   must(sandbox, "federate merge round answer-east answer-north --without west --output x");
+  assert_refuses(sandbox, "federate answer round --as north --cohort c --workspace east.demur", 1,
+                 "as site 'east'");
   /* A cohort of three scans fewer is another set. */
   g_autofree char *path = sandbox_path(sandbox, "east.csv"), *text = NULL;
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
@@ -276,6 +301,35 @@ test_what_is_wrong_is_refused(void) {
                  1, "fewer than 10");
 }
 
+/* Four tables of the same scans, asked for at once: one is told, whoever comes first. */
+static void
+test_answers_at_once_see_each_other(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_of_sites();
+  GSubprocess *runs[4];
+  for (size_t i = 0; i < 4; i++) {
+    g_autofree char *start = g_strdup_printf("federate start round-%zu --selector released --sites "
+                                             "east,north --study evaluation --thresholds 0.%zu",
+                                             i, 2 + i);
+    must(sandbox, start);
+  }
+  for (size_t i = 0; i < 4; i++) {
+    g_autofree char *round = g_strdup_printf("round-%zu", i),
+                    *output = g_strdup_printf("out-%zu", i);
+    runs[i] = start_demur(sandbox, "federate", "answer", round, "--as", "east", "--cohort", "c",
+                          "--output", output, NULL);
+  }
+  size_t n_told = 0, n_files = 0;
+  for (size_t i = 0; i < 4; i++) {
+    g_autofree char *name = g_strdup_printf("out-%zu", i), *path = sandbox_path(sandbox, name);
+    g_assert_true(g_subprocess_wait(runs[i], NULL, NULL));
+    n_told += g_subprocess_get_if_exited(runs[i]) && g_subprocess_get_exit_status(runs[i]) == 0;
+    n_files += g_file_test(path, G_FILE_TEST_EXISTS);
+    g_object_unref(runs[i]);
+  }
+  g_assert_cmpuint(n_told, ==, 1);
+  g_assert_cmpuint(n_files, ==, 1);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -283,5 +337,6 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/federate/evaluation", test_an_evaluation_is_the_evaluation);
   g_test_add_func("/commands/federate/leaves", test_a_site_sees_what_leaves);
   g_test_add_func("/commands/federate/wrong", test_what_is_wrong_is_refused);
+  g_test_add_func("/commands/federate/at-once", test_answers_at_once_see_each_other);
   return g_test_run();
 }

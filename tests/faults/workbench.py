@@ -100,7 +100,8 @@ class Bench:
         self.must("train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "n1.json")
         self.must("federate", "start", "round.json", "--study", "recalibration", "--selector", "s", "--sites", "a,b")
         for site in "ab":
-            self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json")
+            ledger = [] if site == "a" else ["--ledger", "b.federate"]  # two sites, of one workspace here
+            self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json", *ledger)
         for name in ("round.json", "round-a.json", "round-b.json", "w.demur.federate"):
             os.chmod(os.path.join(self.template, name), 0o644)  # outputs.py writes as another user, too
         self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +

@@ -23,7 +23,9 @@ static const char *const site_names[] = {"east", "north", "west", NULL};
 typedef struct {
   double risks[N], seen[N], scores[N], inputs[N * WIDTH], classes[N * 3];
   gint32 labels[N], answers[N];
-  char *names[N];
+  char *names[N], *persons[N];
+  guint32 patients[N]; /* each scan its own, to begin with */
+  gboolean simulated;
 } Material;
 
 /* Sites are of unlike size: 400, 300 and 200 scans. */
@@ -56,14 +58,18 @@ material_new(void) {
                     : demur_random_uniform(&random) < m->classes[i * 3 + 1] ? 1
                                                                             : 2;
     m->names[i] = g_strdup_printf("scan-%zu", i);
+    m->persons[i] = g_strdup_printf("person-%zu", i);
+    m->patients[i] = (guint32)i;
   }
   return m;
 }
 
 static void
 material_free(Material *m) {
-  for (size_t i = 0; i < N; i++)
+  for (size_t i = 0; i < N; i++) {
     g_free(m->names[i]);
+    g_free(m->persons[i]);
+  }
   g_free(m);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Material, material_free)
@@ -75,6 +81,9 @@ scans_of(const Material *m, const DemurFederateRound *round, size_t first, size_
                               .n_classes = round->n_classes,
                               .risks = classes ? m->classes + 3 * first : m->risks + first,
                               .labels = classes ? m->answers + first : m->labels + first,
+                              .patients = m->patients + first,
+                              .n_patients = N,
+                              .simulated = m->simulated,
                               .inputs = m->inputs + first * WIDTH,
                               .width = round->study == DEMUR_FEDERATE_CORRECTOR ? WIDTH : 0,
                               .seen = m->seen + first,
@@ -234,24 +243,48 @@ test_audit_is_the_pooled_one(void) {
   g_autoptr(Material) m = material_new();
   g_autoptr(DemurFederateResult) result =
       run(m, start(DEMUR_FEDERATE_AUDIT, DEMUR_RECALIBRATION_NONE, 2), 0);
-  double difference = 0.0, variance = 0.0, values[N_SITES], errors[N_SITES];
+  double difference = 0.0, variance = 0.0, squares = 0.0, values[N_SITES], errors[N_SITES];
   for (size_t s = 0; s < N_SITES; s++) {
-    double d = 0.0, v = 0.0;
+    double d = 0.0, v = 0.0, u = 0.0;
     for (size_t i = begin_of(s); i < begin_of(s + 1); i++) {
       d += (double)m->labels[i] - m->seen[i];
+      u += ((double)m->labels[i] - m->seen[i]) * ((double)m->labels[i] - m->seen[i]);
       v += m->seen[i] * (1.0 - m->seen[i]);
     }
     values[s] = d / v;
-    errors[s] = 1.0 / sqrt(v);
+    errors[s] = sqrt(u) / v;
     difference += d;
     variance += v;
+    squares += u;
   }
   const DemurHeterogeneity right = demur_heterogeneity(values, errors, N_SITES);
   demur_assert_close(result->difference, difference / N, 1e-9, 0.0);
   demur_assert_close(result->variance, variance, 1e-9, 0.0);
-  demur_assert_close(result->z, difference / sqrt(variance), 1e-9, 0.0);
+  demur_assert_close(result->by_patient, squares, 1e-9, 0.0);
+  demur_assert_close(result->z, difference / sqrt(squares), 1e-9, 0.0);
   demur_assert_close(result->sites_differ.mean, right.mean, 1e-9, 0.0);
   demur_assert_close(result->sites_differ.tau2, right.tau2, 1e-9, 1e-12);
+}
+
+/* Each scan four times under its person: as many times the difference and its standard error, the same z. */
+static void
+test_repeated_scans_do_not_count_as_persons(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(DemurFederateResult) often = NULL;
+  for (size_t i = 0; i < N; i++) {
+    const size_t from = i - i % 4;
+    m->patients[i] = (guint32)from;
+    m->labels[i] = m->labels[from];
+    m->seen[i] = m->seen[from];
+  }
+  often = run(m, start(DEMUR_FEDERATE_AUDIT, DEMUR_RECALIBRATION_NONE, 2), 0);
+  double difference = 0.0, squares = 0.0;
+  for (size_t i = 0; i < N; i += 4) {
+    const double one = (double)m->labels[i] - m->seen[i];
+    difference += one;
+    squares += one * one;
+  }
+  demur_assert_close(often->z, difference / sqrt(squares), 1e-9, 0.0);
 }
 
 static void
@@ -480,7 +513,8 @@ test_foreign_and_edited_documents_are_refused(void) {
                                          {"\"sums\": [", "\"sums\": [1"},
                                          {"\"groups\": []", "\"groups\": [1]"},
                                          {"\"digest\": \"", "\"digest\": \"0"},
-                                         {"\"version\": 1", "\"version\": 2"},
+                                         {"\"version\": 2", "\"version\": 1"},
+                                         {"\"simulated\": false", "\"simulated\": true"},
                                          {"\"site\": \"east\"", "\"site\": \"south\""},
                                          {"demur-answer", "demur-round"}};
   for (size_t i = 0; i < G_N_ELEMENTS(edits); i++) {
@@ -530,6 +564,7 @@ note(const Material *m, DemurFederateLedger *ledger, const DemurFederateRound *r
   g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(round, "east", &scans, error);
   return answer != NULL && demur_federate_ledger_note(ledger, round, answer, &scans,
                                                       (const char *const *)m->names + first,
+                                                      (const char *const *)m->persons + first,
                                                       "2026-01-01T00:00:00Z", known, error);
 }
 
@@ -567,6 +602,10 @@ test_two_answers_do_not_tell_of_few(void) {
   m->labels[5] = 1 - m->labels[5];
   m->risks[7] *= 0.99;
   g_assert_false(note(m, ledger, audit, 0, 400, &known, &error));
+  assert_refused(&error, "changed since");
+  for (size_t i = 0; i < N; i++) /* all of them: no other scans by that */
+    m->risks[i] *= 0.999;
+  g_assert_false(note(m, ledger, audit, 0, 399, &known, &error));
   assert_refused(&error, "fewer than 10");
   g_autofree char *edited = g_strdup(text);
   *strstr(edited, "\"share\": 0") = ' ';
@@ -613,6 +652,231 @@ test_fewer_numbers_are_told_than_there_are(void) {
   assert_refused(&error, "as many numbers");
 }
 
+/* 377 scans, then 400: those between are of 12 and 11 patients, and in one band one. Cell by cell, or column
+ * by column, the two would tell of it. Sums over all scans are of both. */
+static void
+test_parts_are_told_of_one_set(void) {
+  static const DemurFederateStudy studies[] = {DEMUR_FEDERATE_EVALUATION, DEMUR_FEDERATE_CORRECTOR,
+                                               DEMUR_FEDERATE_AUDIT};
+  const double half[] = {0.5}, edge[] = {0.3};
+  for (size_t k = 0; k < G_N_ELEMENTS(studies); k++) {
+    g_autoptr(Material) m = material_new();
+    g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_new("salt");
+    for (size_t i = 377; i < 400; i++) {
+      m->labels[i] = (gint32)(i % 2);
+      m->scores[i] = i == 377 ? 0.9 : 0.1;
+    }
+    for (size_t n = 0; n < 2; n++) {
+      g_autoptr(GError) error = NULL;
+      g_autoptr(DemurFederateRound) round = start(studies[k], DEMUR_RECALIBRATION_NONE, 2);
+      if (studies[k] == DEMUR_FEDERATE_EVALUATION)
+        set_cuts(round, half, 1, edge, 1);
+      round->number = n + 1; /* another study's digest */
+      g_autofree char *text = demur_federate_round_write(round);
+      gboolean known;
+      const gboolean may = n == 0 || studies[k] == DEMUR_FEDERATE_AUDIT;
+      g_assert_cmpint(note(m, ledger, round, 0, n == 0 ? 377 : 400, &known, &error), ==, may);
+      if (!may)
+        assert_refused(&error, "some of which are among these");
+    }
+  }
+}
+
+/* All risks move a little and one scan goes: the two differ by that one. */
+static void
+test_moved_risks_make_no_other_scans(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_new("salt");
+  gboolean known;
+  for (size_t n = 0; n < 3; n++) {
+    g_autoptr(DemurFederateRound) round =
+        start(DEMUR_FEDERATE_RECALIBRATION, DEMUR_RECALIBRATION_PLATT, 2);
+    round->number = n + 1;
+    g_autofree char *text = demur_federate_round_write(round);
+    g_assert_cmpint(note(m, ledger, round, 0, n == 1 ? 399 : 400, &known, &error), ==, n == 0);
+    if (n > 0)
+      assert_refused(&error, n == 1 ? "fewer than 10" : "changed since");
+    for (size_t i = 0; i < N; i++)
+      m->risks[i] *= 0.9999;
+  }
+}
+
+/* One embedding changes: neither the same round nor another with the same question is answered again, nor as
+ * another site. */
+static void
+test_a_round_is_answered_once(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_new("salt");
+  g_autoptr(DemurFederateRound)
+      round = start(DEMUR_FEDERATE_CORRECTOR, DEMUR_RECALIBRATION_NONE, 2),
+      other = start(DEMUR_FEDERATE_CORRECTOR, DEMUR_RECALIBRATION_NONE, 2);
+  other->lambda = 4.0;
+  g_autofree char *one = demur_federate_round_write(round),
+                  *two = demur_federate_round_write(other);
+  gboolean known;
+  g_assert_true(note(m, ledger, round, 0, 400, &known, &error));
+  const DemurFederateScans scans = scans_of(m, round, 0, 400);
+  g_autoptr(DemurFederateAnswer) twin = demur_federate_answer(round, "west", &scans, &error);
+  g_assert_false(
+      demur_federate_ledger_note(ledger, round, twin, &scans, (const char *const *)m->names,
+                                 (const char *const *)m->persons, "2026", &known, &error));
+  assert_refused(&error, "as site 'east'");
+  const double was = m->inputs[5 * WIDTH];
+  m->inputs[5 * WIDTH] = 0.125;
+  g_assert_false(note(m, ledger, round, 0, 400, &known, &error));
+  assert_refused(&error, "with other sums");
+  g_assert_false(note(m, ledger, other, 0, 400, &known, &error));
+  assert_refused(&error, "changed since");
+  m->inputs[5 * WIDTH] = was;
+  g_assert_true(note(m, ledger, round, 0, 400, &known, &error));
+  g_assert_true(known);
+  g_assert_true(note(m, ledger, other, 0, 400, &known, &error));
+  g_assert_false(known);
+}
+
+/* 50 scans with the outcome of one patient, a band of nine patients, a column's value of nine; and two sets
+ * that differ by many scans of one. */
+static void
+test_scans_of_few_patients_are_withheld(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(GError) error = NULL;
+  const double half[] = {0.5};
+  for (size_t wanted = 9; wanted <= 10; wanted++) {
+    g_autoptr(DemurFederateRound) audit = start(DEMUR_FEDERATE_AUDIT, DEMUR_RECALIBRATION_NONE, 2);
+    g_autofree char *text = demur_federate_round_write(audit);
+    for (size_t i = 0; i < 400; i++) {
+      m->labels[i] = i < 50;
+      m->patients[i] = (guint32)(i < 50 ? i % wanted : i);
+    }
+    const DemurFederateScans scans = scans_of(m, audit, 0, 400);
+    g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(audit, "east", &scans, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(answer->withheld, ==, wanted == 9);
+  }
+  for (size_t wanted = 9; wanted <= 10; wanted++) {
+    g_autoptr(DemurFederateRound) round =
+        start(DEMUR_FEDERATE_EVALUATION, DEMUR_RECALIBRATION_NONE, 2);
+    set_cuts(round, half, 1, NULL, 0);
+    g_autofree char *text = demur_federate_round_write(round);
+    for (size_t i = 0; i < 400; i++) {
+      m->labels[i] = (gint32)(i % 2);
+      m->scores[i] = i < 100 ? 0.9 : 0.1;
+      m->patients[i] = (guint32)(i < 100 ? 2 * (i / 2 % wanted) + i % 2 : i);
+      m->inputs[i * WIDTH + 1] = i < 100;
+    }
+    const DemurFederateScans scans = scans_of(m, round, 0, 400);
+    g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(round, "east", &scans, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(answer->n_groups, ==, wanted == 9 ? 1 : 2);
+    g_autoptr(DemurFederateRound) corrector =
+        start(DEMUR_FEDERATE_CORRECTOR, DEMUR_RECALIBRATION_NONE, 2);
+    const DemurFederateScans columned = scans_of(m, corrector, 0, 400);
+    g_autoptr(DemurFederateAnswer) sums =
+        demur_federate_answer(corrector, "east", &columned, &error);
+    g_assert_cmpint(sums == NULL, ==, wanted == 9);
+    g_clear_error(&error);
+  }
+  g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_new("salt");
+  gboolean known;
+  for (size_t i = 300; i < 400; i++) {
+    g_free(m->persons[i]);
+    m->persons[i] = g_strdup("person");
+  }
+  for (size_t n = 0; n < 2; n++) {
+    g_autoptr(DemurFederateRound) audit = start(DEMUR_FEDERATE_AUDIT, DEMUR_RECALIBRATION_NONE, 2);
+    audit->number = n + 1;
+    g_autofree char *text = demur_federate_round_write(audit);
+    g_assert_cmpint(note(m, ledger, audit, 0, n == 0 ? 300 : 400, &known, &error), ==, n == 0);
+  }
+  assert_refused(&error, "fewer than 10 patients");
+}
+
+/* Two bands of nine patients each with the outcome, the same nine: together they are nine, so the third band,
+ * which has more, goes along. */
+static void
+test_joined_cells_are_of_many_patients(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(GError) error = NULL;
+  const double thresholds[] = {0.8, 0.6, 0.4};
+  g_autoptr(DemurFederateRound) round =
+      start(DEMUR_FEDERATE_EVALUATION, DEMUR_RECALIBRATION_NONE, 2);
+  set_cuts(round, thresholds, 3, NULL, 0);
+  g_autofree char *text = demur_federate_round_write(round);
+  for (size_t i = 0; i < 400; i++) {
+    m->scores[i] = i < 60 ? 0.9 : i < 120 ? 0.7 : i < 200 ? 0.5 : 0.1;
+    m->labels[i] = (gint32)(i % 2);
+    m->patients[i] = (guint32)(i < 120 && i % 2 == 1 ? i / 2 % 9 : i + 20);
+  }
+  const DemurFederateScans scans = scans_of(m, round, 0, 400);
+  g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(round, "east", &scans, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(answer->n_groups, ==, 2);
+  g_assert_cmpuint(answer->groups[0].n_cells, ==, 3);
+  g_assert_cmpfloat(answer->groups[0].n, ==, 200.0);
+}
+
+/* One site's simulated answer marks the rounds behind it and the result. */
+static void
+test_simulated_data_are_marked(void) {
+  g_autoptr(Material) m = material_new();
+  static const DemurFederateStudy studies[] = {DEMUR_FEDERATE_RECALIBRATION, DEMUR_FEDERATE_AUDIT};
+  for (int simulated = 0; simulated < 2; simulated++)
+    for (size_t k = 0; k < 2; k++) {
+      m->simulated = simulated == 1;
+      const DemurRecalibrationKind kind =
+          k == 0 ? DEMUR_RECALIBRATION_PLATT : DEMUR_RECALIBRATION_NONE;
+      g_autoptr(DemurFederateRound) round = start(studies[k], kind, 2);
+      g_autofree char *text = demur_federate_round_write(round);
+      g_autoptr(DemurFederateAnswer) answer = answer_of(m, round, 0);
+      g_assert_cmpint(answer->simulated, ==, simulated);
+      g_autoptr(DemurFederateResult) result = run(m, start(studies[k], kind, 2), 0);
+      g_assert_cmpint(result->simulated, ==, simulated);
+      g_autofree char *written = demur_federate_result_write(result);
+      g_assert_nonnull(strstr(written, simulated ? "\"simulated\": true" : "\"simulated\": false"));
+    }
+}
+
+/* The last step that may be, and derivatives that no function has. */
+static void
+test_how_a_fit_ends_is_told(void) {
+  g_autoptr(Material) m = material_new();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFederateResult) right =
+      run(m, start(DEMUR_FEDERATE_RECALIBRATION, DEMUR_RECALIBRATION_PLATT, 2), 0);
+  g_assert_cmpint(right->ending, ==, DEMUR_NEWTON_CONVERGED);
+  g_autoptr(DemurFederateRound) round =
+      start(DEMUR_FEDERATE_RECALIBRATION, DEMUR_RECALIBRATION_PLATT, 2);
+  round->newton->begun = TRUE;
+  round->newton->value = 1e9;
+  round->newton->n_steps = 59;
+  g_autofree char *text = demur_federate_round_write(round);
+  g_autoptr(DemurFederateRound) next = NULL;
+  g_autoptr(DemurFederateResult) result = NULL;
+  g_assert_true(merge(m, round, -1, &next, &result, &error));
+  g_assert_cmpint(result->ending, ==, DEMUR_NEWTON_STEPS);
+  g_autofree char *written = demur_federate_result_write(result);
+  g_assert_nonnull(strstr(written, "\"ending\": \"steps\""));
+  round->newton->value = -1e9;
+  round->newton->n_halvings = 39;
+  g_clear_pointer(&result, demur_federate_result_free);
+  g_assert_true(merge(m, round, -1, &next, &result, &error));
+  g_assert_cmpint(result->ending, ==, DEMUR_NEWTON_HALVINGS);
+  round->newton->begun = FALSE;
+  DemurFederateAnswer *answers[] = {answer_of(m, round, 0), answer_of(m, round, 1),
+                                    answer_of(m, round, 2)};
+  for (size_t s = 0; s < N_SITES; s++)
+    answers[s]->sums[3] = -1.0;
+  DemurFederateResult *none = NULL;
+  DemurFederateRound *no_next = NULL;
+  g_assert_false(
+      demur_federate_merge(round, answers, paths, N_SITES, NULL, &no_next, &none, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC);
+  for (size_t s = 0; s < N_SITES; s++)
+    demur_federate_answer_free(answers[s]);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -630,5 +894,13 @@ main(int argc, char **argv) {
   g_test_add_func("/federate/ledger", test_two_answers_do_not_tell_of_few);
   g_test_add_func("/federate/one-evaluation", test_one_evaluation_of_a_set);
   g_test_add_func("/federate/numbers", test_fewer_numbers_are_told_than_there_are);
+  g_test_add_func("/federate/persons", test_repeated_scans_do_not_count_as_persons);
+  g_test_add_func("/federate/parts", test_parts_are_told_of_one_set);
+  g_test_add_func("/federate/moved", test_moved_risks_make_no_other_scans);
+  g_test_add_func("/federate/answered-once", test_a_round_is_answered_once);
+  g_test_add_func("/federate/patients", test_scans_of_few_patients_are_withheld);
+  g_test_add_func("/federate/joined", test_joined_cells_are_of_many_patients);
+  g_test_add_func("/federate/simulated", test_simulated_data_are_marked);
+  g_test_add_func("/federate/ending", test_how_a_fit_ends_is_told);
   return g_test_run();
 }
