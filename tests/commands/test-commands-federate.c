@@ -322,8 +322,9 @@ test_answers_at_once_see_each_other(void) {
   for (size_t i = 0; i < 4; i++) {
     g_autofree char *name = g_strdup_printf("out-%zu", i), *path = sandbox_path(sandbox, name);
     g_assert_true(g_subprocess_wait(runs[i], NULL, NULL));
-    n_told += g_subprocess_get_if_exited(runs[i]) && g_subprocess_get_exit_status(runs[i]) == 0;
-    n_files += g_file_test(path, G_FILE_TEST_EXISTS);
+    n_told +=
+        g_subprocess_get_if_exited(runs[i]) && g_subprocess_get_exit_status(runs[i]) == 0 ? 1 : 0;
+    n_files += g_file_test(path, G_FILE_TEST_EXISTS) ? 1 : 0;
     g_object_unref(runs[i]);
   }
   g_assert_cmpuint(n_told, ==, 1);
