@@ -512,9 +512,16 @@ check_same_set(const Told *fresh, const Told *told, GError **error) {
                     told->when);
     return FALSE;
   }
+  if (!same_selector && *fresh->sources.inputs != '\0' && *told->sources.inputs != '\0') {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "a corrector of these scans was answered on %s with another selector: columns "
+                    "of the two may differ at few scans, and would tell of them",
+                    told->when);
+    return FALSE;
+  }
   if (!changed(fresh->sources.risks, told->sources.risks) &&
-      !(same_selector && (changed(fresh->sources.seen, told->sources.seen) ||
-                          changed(fresh->sources.inputs, told->sources.inputs))))
+      !(same_selector && changed(fresh->sources.seen, told->sources.seen)) &&
+      !changed(fresh->sources.inputs, told->sources.inputs))
     return TRUE;
   demur_error_set(error, DEMUR_ERROR_STATE,
                   "risks or embeddings of these scans changed since the answer of %s: the two "

@@ -8,6 +8,7 @@
  *   - Of the same scans risks, and what a selector makes of them, are as they were.
  *   - Sums over parts (an evaluation's cells, a corrector's columns) are of one set: another that shares a
  *     scan with it has none, for part by part the two may differ by few.
+ *   - Of a set correctors of one selector are answered: another's columns may differ from its at few.
  *   - Of a set one evaluation is answered: one selector, thresholds and edges. Others would cut the same
  *     scans elsewhere.
  *   - The numbers told of a set, and of those that share scans with it, are at most half of those that it

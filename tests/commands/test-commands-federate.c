@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
 
@@ -289,6 +290,10 @@ test_what_is_wrong_is_refused(void) {
                  "answer-east: it is of another selector");
   must(sandbox, "federate merge round answer-east answer-north --without west --output x");
   assert_refuses(sandbox, "federate answer round --as north --cohort c --workspace east.demur", 1,
+                 "as site 'east'");
+  g_autofree char *link = sandbox_path(sandbox, "link.demur"); /* has no list of its own */
+  g_assert_cmpint(symlink("east.demur", link), ==, 0);
+  assert_refuses(sandbox, "federate answer round --as north --cohort c --workspace link.demur", 1,
                  "as site 'east'");
   /* A cohort of three scans fewer is another set. */
   g_autofree char *path = sandbox_path(sandbox, "east.csv"), *text = NULL;

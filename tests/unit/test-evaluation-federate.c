@@ -729,6 +729,14 @@ test_a_round_is_answered_once(void) {
   assert_refused(&error, "with other sums");
   g_assert_false(note(m, ledger, other, 0, 400, &known, &error));
   assert_refused(&error, "changed since");
+  g_free(other->selector); /* whose columns are others at one scan */
+  other->selector = g_strdup("another");
+  g_free(demur_federate_round_write(other));
+  g_assert_false(note(m, ledger, other, 0, 400, &known, &error));
+  assert_refused(&error, "with another selector");
+  g_free(other->selector);
+  other->selector = g_strdup("selector");
+  g_free(demur_federate_round_write(other));
   m->inputs[5 * WIDTH] = was;
   g_assert_true(note(m, ledger, round, 0, 400, &known, &error));
   g_assert_true(known);
