@@ -376,6 +376,21 @@ verdict_of(const Service *service, guint k, gboolean *withheld) {
   return g_strdup(string_at(one, "verdict"));
 }
 
+/* Cohort "makers" for a watch's reference: the model's risks again, each with its scanner's maker. */
+static void
+import_makers(const Sandbox *sandbox) {
+  g_autoptr(GRand) random = g_rand_new_with_seed(12);
+  g_autoptr(GString) table = g_string_new("patient_id,site,split,label,risk,manufacturer\n");
+  for (int i = 0; i < 300; i++) {
+    const double risk = 0.02 + 0.5 * g_rand_double(random);
+    g_string_append_printf(table, "m%d,s%d,tune,%d,%.4f,MAKER %c\n", i, i % 8,
+                           g_rand_double(random) < risk ? 1 : 0, risk, "AB"[i % 2]);
+  }
+  g_autofree char *path = sandbox_write(sandbox, "makers.csv", table->str, -1);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "cohort", "import", "makers", path, "--model", "m", NULL);
+}
+
 /* Studies of a scanner that the reference does not have are answered until the watch alarms; the next is
  * answered as withheld, with why; behind a person's decision risks are shown again. */
 static void
@@ -384,8 +399,9 @@ test_an_alarm_withholds_until_a_person_lifts_it(void) {
   FixtureServer *archive = fixture_server_new(folder, NULL, NULL);
   g_autofree char *answer = answer_to(archive, "");
   g_autoptr(Service) service = service_new(answer);
+  import_makers(service->sandbox);
   g_autoptr(Run) start =
-      run_json(service->sandbox, 0, "watch", "start", "s", "--cohort", "sim", "--split", "tune",
+      run_json(service->sandbox, 0, "watch", "start", "s", "--cohort", "makers", "--split", "tune",
                "--alpha", "0.9", "--rule", "ignore", "--rule", "manufacturer=withhold", NULL);
   g_assert_cmpfloat(number_at(root_of(start), "n_reference"), >, 50);
   service_start(service);
