@@ -291,12 +291,19 @@ labelled_value(DemurWatchSignal signal, double middle, double label, double risk
                                        : label - risk;
 }
 
+/* Whether nothing is bet against a reference that does not record the signal. A watch of the bets of before keeps the
+ * values that it began with: the digest of its plan says by which rule they come. */
+static gboolean
+lacks_reference(const DemurWatchPlan *plan, DemurWatchSignal signal) {
+  return plan->bets >= 2 && !demur_watch_is_recorded(plan, signal);
+}
+
 /* text_of, of patients who come. */
 static const char *
 counted_text(const DemurWatchPlan *plan, DemurWatchSignal signal,
              const DemurWatchPatient *patient) {
   const char *text = text_of(plan, signal, patient);
-  return text != NULL && *text == '\0' && !demur_watch_is_recorded(plan, signal) ? NULL : text;
+  return text != NULL && *text == '\0' && lacks_reference(plan, signal) ? NULL : text;
 }
 
 /* The values of a signal, finite ones only. */
@@ -328,7 +335,7 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
     values->reference = n > 0 ? g_memdup2(plan->numbers[signal], n * sizeof(double)) : NULL;
     break;
   case DEMUR_WATCH_CATEGORY:
-    if (!demur_watch_is_recorded(plan, signal))
+    if (lacks_reference(plan, signal))
       break;
     for (size_t k = 0; k < shares->n; k++)
       n += shares->counts[k];

@@ -221,6 +221,11 @@ test_not_recorded_in_the_reference(void) {
   g_assert_cmpstr(kernel->text, ==, "B60f");
   g_assert_cmpfloat(kernel->before, <, 0.12);
   g_assert_cmpuint(result->signals[DEMUR_WATCH_THICKNESS].n_reference, ==, 300);
+  /* A watch that began with the bets of before counts as it did. */
+  plan->bets = 1;
+  g_autoptr(DemurWatchResult) old = look(plan, patients);
+  g_assert_cmpuint(old->signals[DEMUR_WATCH_KERNEL].n_reference, ==, 300);
+  g_assert_cmpuint(old->signals[DEMUR_WATCH_KERNEL].n, ==, 800);
 }
 
 /* Reference A A A B, stream A, then C three times: shares of C 0 of 5 and 3 of 3 where the change is
