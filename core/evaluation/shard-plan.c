@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 
 #define FORMAT "demur-part"
-#define VERSION 1
+#define VERSION 2 /* 1: scores of confidence in bands of risk were ranks */
 #define MOST_SHARDS 1000000
 
 /* What a study of the kind is cut into, and what a part of another number of them is told. */
@@ -115,7 +115,7 @@ check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
   const char *format;
   gint64 version;
   if (!demur_json_read_string(root, "format", &format, error) ||
-      !demur_json_read_int(root, "version", 1, VERSION, &version, error))
+      !demur_json_read_int(root, "version", VERSION, VERSION, &version, error))
     return FALSE;
   if (strcmp(format, FORMAT) != 0) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "it is no part, as --shard and --part write them");

@@ -79,7 +79,7 @@ test_edited_and_foreign_parts_are_refused(void) {
       {"\"seed\": \"1\"", "\"seed\": \"2\""},
       {"\"failed\": []", "\"failed\": [0]"},
       {"\"fold\": 4", "\"fold\": 1"},
-      {"\"version\": 1", "\"version\": 2"},
+      {"\"version\": 2", "\"version\": 1"},
       {"\"scores\": [0.", "\"scores\": [0.0"},
       {"\"risks\": [0.", "\"risks\": [0.0"},
       {"\"digest\": \"", "\"digest\": \"0"},
