@@ -114,11 +114,19 @@ static gboolean
 check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
   const char *format;
   gint64 version;
-  if (!demur_json_read_string(root, "format", &format, error) ||
-      !demur_json_read_int(root, "version", VERSION, VERSION, &version, error))
+  if (!demur_json_read_string(root, "format", &format, error))
     return FALSE;
   if (strcmp(format, FORMAT) != 0) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "it is no part, as --shard and --part write them");
+    return FALSE;
+  }
+  if (!demur_json_read_int(root, "version", 1, G_MAXINT, &version, error))
+    return FALSE;
+  if (version != VERSION) {
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "it is a part of version %" G_GINT64_FORMAT ", this program's are of version "
+                    "%d; compute all parts with one program",
+                    version, VERSION);
     return FALSE;
   }
   Member members[N_MEMBERS];
