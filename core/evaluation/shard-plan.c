@@ -124,9 +124,9 @@ check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
     return FALSE;
   if (version != VERSION) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
-                    "it is a part of version %" G_GINT64_FORMAT ", this program's are of version "
-                    "%d; compute all parts with one program",
-                    version, VERSION);
+                    "it is a part of version %d, this program's are of version %d; compute all "
+                    "parts with one program",
+                    (int)version, VERSION);
     return FALSE;
   }
   Member members[N_MEMBERS];

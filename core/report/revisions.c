@@ -101,7 +101,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
                             times},
     /* 2: intervals by a wider prior of how hospitals differ */
     [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 2, hold_back},
-    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 1,
+    /* 2: bets on what a change would look like, and none on what the reference does not record */
+    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 2,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
     /* 2: between two ways of grouping too; 4: errors of few bins too; 5: years with few without the
