@@ -289,17 +289,30 @@ bytes_of(DcmElement &element, DcmEVR vr) {
   return bytes;
 }
 
-// Whether numbers are letters: a name of four letters in one of 32 bits, or two of 16. A floating-point
-// number of 32 bits is four letters by chance in one of a hundred: two of them are looked at.
+// Whether numbers are letters: a name of four letters in one of 32 bits, or two of 16, padded or parted by NULs, in
+// ASCII or in a set of one byte a letter. A floating-point number of 32 bits is four letters by chance in one of a
+// hundred: two of them are looked at. More than half of a run's letters are ASCII: -1 is four bytes of 0xFF.
 bool
 numbers_spell(const std::string &bytes, DcmEVR vr) {
   const size_t shortest = vr == EVR_FL || vr == EVR_FD ? 8 : 4;
-  if (bytes.size() < shortest)
-    return false;
   static const char *const others = " ^=.,'-_@";
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    return g_ascii_isalnum(c) || (c != '\0' && std::strchr(others, c) != nullptr);
-  });
+  static const unsigned char first_of_high_letters = 0xA0;
+  size_t n = 0, n_ascii = 0;
+  bool spelled = false;
+  for (const char c : bytes) {
+    if (c == '\0') {
+      n = n_ascii = 0;
+      continue;
+    }
+    const bool ascii = g_ascii_isalnum(c);
+    if (!ascii && std::strchr(others, c) == nullptr &&
+        static_cast<unsigned char>(c) < first_of_high_letters)
+      return false;
+    n++;
+    n_ascii += ascii;
+    spelled = spelled || (n >= shortest && 2 * n_ascii > n);
+  }
+  return spelled;
 }
 
 bool

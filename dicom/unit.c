@@ -46,7 +46,11 @@ static const Unit image_types[] = {
 static const Unit makers_words[] = {
     {"IODINE", "amounts of a material"},
     {"IODINEMAP", "amounts of a material"},
+    {"IODKARTE", "amounts of a material"},
+    {"JODKARTE", "amounts of a material"},
+    {"MD", "amounts of a material"}, /* material density: MD_WATER, MD_IODINE, MD_CALCIUM .. */
     {"VNC", "modified Hounsfield units"},
+    {"VNCA", "modified Hounsfield units"},
     {"VNI", "modified Hounsfield units"},
     {"VUE", "modified Hounsfield units"},
     {"ZEFF", "effective atomic numbers"},
@@ -58,11 +62,12 @@ static const Unit makers_words[] = {
     {"URICACID", "amounts of a material"},
 };
 
-/* A word of ImageType that begins so: MONO, MONOE_70, MONOPLUS, MONOCHROMATIC, VMI70; or ends so: 70KEV.
- * The photometric interpretation is none. */
-static const char *const mono_words[] = {"VMI", "MONO"};
+/* A word of ImageType that is one of these, with or without the energy behind it (MONO, MONOE_70, MONOPLUS40,
+ * VMI70KEV), or an energy alone (70KEV). MONOTONE and the photometric MONOCHROME2 are none. */
+static const char *const mono_words[] = {"VMI",           "VMIPLUS",          "MONO",
+                                         "MONOE",         "MONOPLUS",         "MONOCHROMATIC",
+                                         "MONOENERGETIC", "MONOENERGETICPLUS"};
 static const char energy_unit[] = "KEV";
-static const char *const grey_words[] = {"MONOCHROME"};
 
 static const char *const spectral_words[] = {
     "iodine map",
@@ -152,12 +157,14 @@ has_word(const GPtrArray *words, const char *word) {
 
 static gboolean
 is_mono_energetic(const char *word) {
-  for (size_t i = 0; i < G_N_ELEMENTS(grey_words); i++)
-    if (g_str_has_prefix(word, grey_words[i]))
-      return FALSE;
-  for (size_t i = 0; i < G_N_ELEMENTS(mono_words); i++)
-    if (g_str_has_prefix(word, mono_words[i]))
+  for (size_t i = 0; i < G_N_ELEMENTS(mono_words); i++) {
+    if (!g_str_has_prefix(word, mono_words[i]))
+      continue;
+    const char *energy = word + strlen(mono_words[i]);
+    energy += strspn(energy, "0123456789");
+    if (*energy == '\0' || strcmp(energy, energy_unit) == 0)
       return TRUE;
+  }
   return g_str_has_suffix(word, energy_unit);
 }
 

@@ -227,18 +227,29 @@ find_nearest(DemurTask *task, const DemurAlikeReference *reference, const DemurC
   return TRUE;
 }
 
+/* The scan's score, and what binds it to its images, of one moment. */
+static DemurDicomScores *
+load_score(DemurWorkspace *workspace, const DemurSelector *selector, const char *scan_id,
+           GError **error) {
+  if (!demur_workspace_begin_read(workspace, error))
+    return NULL;
+  g_autoptr(DemurBindings) bindings = demur_bindings_load(workspace, NULL, error);
+  DemurDicomScores *scored =
+      bindings == NULL
+          ? NULL
+          : demur_dicom_scores_load(workspace, bindings, scan_id, demur_selector_model(selector),
+                                    demur_selector_horizon_years(selector),
+                                    demur_selector_embedding_width(selector), error);
+  demur_workspace_end_read(workspace);
+  return scored;
+}
+
 DemurAlike *
 demur_task_alike(DemurTask *task, const DemurAlikeReference *reference, const char *scan_id,
                  GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  g_autoptr(DemurBindings) bindings =
-      workspace != NULL ? demur_bindings_load(workspace, NULL, error) : NULL;
-  if (bindings == NULL)
-    return NULL;
-  g_autoptr(DemurDicomScores) scored = demur_dicom_scores_load(
-      workspace, bindings, scan_id, demur_selector_model(reference->selector),
-      demur_selector_horizon_years(reference->selector),
-      demur_selector_embedding_width(reference->selector), error);
+  g_autoptr(DemurDicomScores) scored =
+      workspace != NULL ? load_score(workspace, reference->selector, scan_id, error) : NULL;
   if (scored == NULL)
     return NULL;
   g_autoptr(DemurAlike) alike = g_new0(DemurAlike, 1);

@@ -126,9 +126,9 @@ is_needed(guint32 tag) {
          tag == DEMUR_TAG(0x0008, 0x0016) || tag == DEMUR_TAG(0x7FE0, 0x0010);
 }
 
-/* A text in everything that may stay; how many. */
+/* Bytes [n], or a text padded as its VR is (n 0), in everything that may stay; how many. */
 static guint
-plant_text(GArray *object, const char *vr, const char *text) {
+plant_bytes(GArray *object, const char *vr, const char *bytes, gsize n_bytes) {
   static const guint16 groups[] = {0x0008, 0x0010, 0x0012, 0x0018, 0x0020, 0x0028, 0x2050};
   guint n = 0;
   for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
@@ -136,10 +136,18 @@ plant_text(GArray *object, const char *vr, const char *text) {
       const guint32 tag = DEMUR_TAG(groups[g], e);
       if (!demur_deidentify_may_stand(tag) || is_needed(tag))
         continue;
-      object_text(object, tag, vr, text);
+      if (n_bytes > 0)
+        object_put(object, tag, vr, bytes, n_bytes);
+      else
+        object_text(object, tag, vr, bytes);
       n++;
     }
   return n;
+}
+
+static guint
+plant_text(GArray *object, const char *vr, const char *text) {
+  return plant_bytes(object, vr, text, 0);
 }
 
 static guint
@@ -181,13 +189,19 @@ static void
 test_names_spelled_by_numbers(void) {
   static const struct {
     const char *vr, *name;
-  } rows[] = {{"US", "ZANZIBAR"}, {"US", "JANE"},     {"SS", "ZANZIBAR"}, {"UL", "JANE"},
-              {"UL", "ZANZIBAR"}, {"SL", "ZANZIBAR"}, {"AT", "ZANZIBAR"}, {"AT", "JANE"},
-              {"FL", "JANEANNE"}, {"FD", "QUENT^5@"}, {"US", "O'HARA-W"}, {"UL", "12345678"}};
+    gsize n_bytes; /* NULs up to it behind the name; 0: none */
+  } rows[] = {{"US", "ZANZIBAR", 0}, {"US", "JANE", 0},      {"SS", "ZANZIBAR", 0},
+              {"UL", "JANE", 0},     {"UL", "ZANZIBAR", 0},  {"SL", "ZANZIBAR", 0},
+              {"AT", "ZANZIBAR", 0}, {"AT", "JANE", 0},      {"FL", "JANEANNE", 0},
+              {"FD", "QUENT^5@", 0}, {"US", "O'HARA-W", 0},  {"UL", "12345678", 0},
+              {"UL", "SMITH", 8},    {"US", "SMITH", 6},     {"UL", "JANE MILLER", 12},
+              {"UL", "QUENTIN", 32}, {"UL", "M\xFCller", 8}, {"AT", "\xD6sterlund", 12}};
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
     g_autofree char *folder = fixture_folder();
     g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
-    g_assert_cmpuint(plant_text(object, rows[r].vr, rows[r].name), >, 400);
+    char padded[32] = {0};
+    memcpy(padded, rows[r].name, strlen(rows[r].name));
+    g_assert_cmpuint(plant_bytes(object, rows[r].vr, padded, rows[r].n_bytes), >, 400);
     object_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", "1.2.9.1");
     object_text(object, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
     object_text(object, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.3.4");
