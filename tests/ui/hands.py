@@ -69,9 +69,10 @@ class Keys(Hands):
     """Tab to a thing, blank or Enter on it."""
 
     def reach(self, name, window=None):
-        nodes = self.nodes(window)
-        questions = [(n.bus, n.path, "org.a11y.atspi.Accessible", "GetState", None) for n in nodes]
-        for _ in range(60):
+        for n_tabs in range(60):
+            if n_tabs % 10 == 0:  # a dialog that has just opened may still be filled
+                nodes = self.nodes(window)
+                questions = [(n.bus, n.path, "org.a11y.atspi.Accessible", "GetState", None) for n in nodes]
             answers = SCREEN.many(questions)
             for node, answer in zip(nodes, answers):
                 if node.name == name and answer and answer[0][0] >> STATE_FOCUSED & 1:
@@ -85,6 +86,7 @@ class Keys(Hands):
         self.app.keys("space", window=window)
 
     def write(self, name, text, window=None):
+        self.field(name, window)
         self.reach(name, window)
         self.app.keys("ctrl+a", window=window)
         subprocess.run(["xdotool", "type", "--delay", "8", text], check=True)
