@@ -103,6 +103,17 @@ demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **hea
   return g_steal_pointer(&events);
 }
 
+/* That a file leaves, by its name alone. Takes json, which is ended. */
+static gboolean
+add_file(DemurTask *task, DemurWorkspace *workspace, const char *path, DemurJson *json,
+         GError **error) {
+  g_autofree char *details = g_strchomp(demur_json_finish(json));
+  g_autofree char *name = g_path_get_basename(path);
+  g_autofree char *key = g_strconcat("export:", name, NULL);
+  g_autofree char *now = demur_task_now(task);
+  return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+}
+
 gboolean
 demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
                          gboolean revealed, GError **error) {
@@ -117,11 +128,7 @@ demur_history_add_export(DemurTask *task, const char *path, const char *format, 
   demur_json_int(json, "n_verdicts", n);
   demur_json_bool(json, "revealed", revealed);
   demur_json_end_object(json);
-  g_autofree char *details = g_strchomp(demur_json_finish(json));
-  g_autofree char *name = g_path_get_basename(path);
-  g_autofree char *key = g_strconcat("export:", name, NULL);
-  g_autofree char *now = demur_task_now(task);
-  return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+  return add_file(task, workspace, path, json, error);
 }
 
 gboolean
@@ -161,11 +168,7 @@ demur_history_add_answer(DemurTask *task, const char *path, const char *round, c
   demur_json_string(json, "answer", answer);
   demur_json_string(json, "site", site);
   demur_json_end_object(json);
-  g_autofree char *details = g_strchomp(demur_json_finish(json));
-  g_autofree char *name = g_path_get_basename(path);
-  g_autofree char *key = g_strconcat("export:", name, NULL);
-  g_autofree char *now = demur_task_now(task);
-  return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+  return add_file(task, workspace, path, json, error);
 }
 
 gboolean
