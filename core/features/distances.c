@@ -32,6 +32,7 @@
 #define GROUP 12
 #define BLOCK 128
 #define CHUNK_ROWS 96
+#define EXPECTED_ROWS 4
 #define CHUNKS_A_STEP 64 /* between two looks at the cancellable */
 
 /* ---- products ---- */
@@ -52,6 +53,16 @@ tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
     }
     memcpy(c + i * ldc, sums, sizeof(sums));
   }
+}
+
+static size_t
+below_plain(const double *squares, size_t width, double limit, guint8 *places) {
+  size_t n = 0;
+  for (size_t j = 0; j < width; j++) {
+    places[n] = (guint8)j;
+    n += squares[j] < limit;
+  }
+  return n;
 }
 
 static double
@@ -116,6 +127,40 @@ tile_avx2(const double *a, const double *b, size_t d, double *c, size_t ldc) {
   }
 }
 
+/* The places of the bits of mask, from first on. */
+static inline size_t
+places_of(unsigned mask, size_t first, guint8 *places) {
+  size_t n = 0;
+  for (; mask != 0; mask &= mask - 1)
+    places[n++] = (guint8)(first + (size_t)__builtin_ctz(mask));
+  return n;
+}
+
+__attribute__((target("avx512f"))) static size_t
+below_avx512(const double *squares, size_t width, double limit, guint8 *places) {
+  const __m512d limits = _mm512_set1_pd(limit);
+  size_t n = 0;
+  for (size_t j = 0; j < width; j += 16) {
+    const unsigned low = _mm512_cmp_pd_mask(_mm512_load_pd(squares + j), limits, _CMP_LT_OQ);
+    const unsigned high = _mm512_cmp_pd_mask(_mm512_load_pd(squares + j + 8), limits, _CMP_LT_OQ);
+    n += places_of(low | high << 8, j, places + n);
+  }
+  return n;
+}
+
+__attribute__((target("avx2"))) static size_t
+below_avx2(const double *squares, size_t width, double limit, guint8 *places) {
+  const __m256d limits = _mm256_set1_pd(limit);
+  size_t n = 0;
+  for (size_t j = 0; j < width; j += 8) {
+    const __m256d a = _mm256_cmp_pd(_mm256_load_pd(squares + j), limits, _CMP_LT_OQ);
+    const __m256d b = _mm256_cmp_pd(_mm256_load_pd(squares + j + 4), limits, _CMP_LT_OQ);
+    n += places_of((unsigned)_mm256_movemask_pd(a) | (unsigned)_mm256_movemask_pd(b) << 4, j,
+                   places + n);
+  }
+  return n;
+}
+
 __attribute__((target("fma"))) static double
 norm_fma(const double *row, size_t d) {
   double sum = 0.0;
@@ -125,9 +170,13 @@ norm_fma(const double *row, size_t d) {
 }
 #endif
 
+/* Places of the squares [width] below limit, ascending; returns how many. */
+typedef size_t (*BelowFunc)(const double *squares, size_t width, double limit, guint8 *places);
+
 typedef struct {
   TileFunc tile;
   NormFunc norm;
+  BelowFunc below;
 } Kernels;
 
 static Kernels
@@ -135,14 +184,14 @@ choose_kernels(void) {
 #if defined(__x86_64__)
   switch (demur_processor_level()) {
   case DEMUR_PROCESSOR_AVX512:
-    return (Kernels){tile_avx512, norm_fma};
+    return (Kernels){tile_avx512, norm_fma, below_avx512};
   case DEMUR_PROCESSOR_AVX2:
-    return (Kernels){tile_avx2, norm_fma};
+    return (Kernels){tile_avx2, norm_fma, below_avx2};
   case DEMUR_PROCESSOR_PLAIN:
     break;
   }
 #endif
-  return (Kernels){tile_plain, norm_plain};
+  return (Kernels){tile_plain, norm_plain, below_plain};
 }
 
 /* ---- the reference ---- */
@@ -231,29 +280,48 @@ to_squares(double *values, const double *norms, size_t width, double query_norm)
 /* sum_j exp(shift - scale squares_j), with exponents at most 0. */
 VECTOR_CLONES static double
 exp_sum(const double *squares, size_t width, double scale, double shift) {
-  V8 sum = v8_fill(0.0);
-  for (size_t j = 0; j < width; j += 8) {
-    const V8 x = shift - scale * v8_load(squares + j);
-    V8 y;
-    v8_exp(&x, &y);
-    sum += y;
+  V8 sum = v8_fill(0.0), x[V8_SIDE_BY_SIDE], y[V8_SIDE_BY_SIDE];
+  size_t j = 0;
+  for (; j + 8 * V8_SIDE_BY_SIDE <= width; j += 8 * V8_SIDE_BY_SIDE) {
+#pragma GCC unroll 4
+    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
+      x[i] = shift - scale * v8_load(squares + j + 8 * i);
+    v8_exp_side_by_side(x, y, V8_SIDE_BY_SIDE);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
+      sum += y[i];
+  }
+  for (; j < width; j += 8) {
+    x[0] = shift - scale * v8_load(squares + j);
+    v8_exp(x, y);
+    sum += y[0];
   }
   return v8_sum(sum);
 }
+
+#define CHOSEN(p)                                                                                  \
+  ((V8){squares[(p)[0]], squares[(p)[1]], squares[(p)[2]], squares[(p)[3]], squares[(p)[4]],       \
+        squares[(p)[5]], squares[(p)[6]], squares[(p)[7]]})
 
 /* sum_j weights_j exp(-gamma squares[places_j]), n a multiple of 8. */
 VECTOR_CLONES static double
 weighted_exp_sum(const double *squares, const guint8 *places, const double *weights, size_t n,
                  double gamma) {
-  V8 sum = v8_fill(0.0);
-  for (size_t j = 0; j < n; j += 8) {
-    const guint8 *p = places + j;
-    const V8 chosen = {squares[p[0]], squares[p[1]], squares[p[2]], squares[p[3]],
-                       squares[p[4]], squares[p[5]], squares[p[6]], squares[p[7]]};
-    const V8 x = -gamma * chosen;
-    V8 y;
-    v8_exp(&x, &y);
-    sum += y * v8_load(weights + j);
+  V8 sum = v8_fill(0.0), x[V8_SIDE_BY_SIDE], y[V8_SIDE_BY_SIDE];
+  size_t j = 0;
+  for (; j + 8 * V8_SIDE_BY_SIDE <= n; j += 8 * V8_SIDE_BY_SIDE) {
+#pragma GCC unroll 4
+    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
+      x[i] = -gamma * CHOSEN(places + j + 8 * i);
+    v8_exp_side_by_side(x, y, V8_SIDE_BY_SIDE);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
+      sum += y[i] * v8_load(weights + j + 8 * i);
+  }
+  for (; j < n; j += 8) {
+    x[0] = -gamma * CHOSEN(places + j);
+    v8_exp(x, y);
+    sum += y[0] * v8_load(weights + j);
   }
   return v8_sum(sum);
 }
@@ -316,9 +384,8 @@ direct_square(const double *a, const double *b, size_t d) {
 typedef struct {
   double *group;      /* [CHUNK_ROWS][d], packed by GROUP */
   double *tile;       /* [CHUNK_ROWS][BLOCK] */
-  double *near;       /* [CHUNK_ROWS][k] squares, ascending */
-  guint32 *indices;   /* [CHUNK_ROWS][k] */
-  size_t *n_near;     /* [CHUNK_ROWS] */
+  double *near;       /* [CHUNK_ROWS][near_stride]: 8 x -infinity, then squares, ascending */
+  gint64 *indices;    /* [CHUNK_ROWS][near_stride] */
   double *norms;      /* [CHUNK_ROWS] */
   double *maximum;    /* [CHUNK_ROWS] of -d^2 / 2 */
   double *sum;        /* [CHUNK_ROWS] of exp(-d^2 / 2 - maximum) */
@@ -338,35 +405,33 @@ typedef struct {
   const double *weights; /* [starts[n_blocks]] */
   Kernels kernels;
   size_t chunk_rows, first_chunk;
-  Scratch *scratch; /* [n_threads] */
+  size_t near_stride; /* 8 and k, up to a multiple of 8; 0 where none is kept */
+  Scratch *scratch;   /* [n_threads] */
 } Pass;
 
-/* Puts (square, index) in its place among the k nearest; later indices stay behind equal ones. */
-static void
-keep_near(double *near, guint32 *indices, size_t *n_near, size_t k, double square, guint32 index) {
-  size_t place = *n_near < k ? (*n_near)++ : k - 1;
-  for (; place > 0 && near[place - 1] > square; place--) {
-    near[place] = near[place - 1];
-    indices[place] = indices[place - 1];
-  }
-  near[place] = square;
-  indices[place] = index;
-}
-
-static void
-take_near(const double *squares, size_t width, size_t first, double *near, guint32 *indices,
-          size_t *n_near, size_t k) {
-  guint8 candidates[BLOCK];
-  size_t n_candidates = 0;
-  const double limit = *n_near < k ? INFINITY : near[k - 1];
-  for (size_t j = 0; j < width; j++) {
-    candidates[n_candidates] = (guint8)j;
-    n_candidates += squares[j] < limit;
-  }
-  for (size_t c = 0; c < n_candidates; c++) {
-    const size_t j = candidates[c];
-    if (*n_near < k || squares[j] < near[k - 1])
-      keep_near(near, indices, n_near, k, squares[j], (guint32)(first + j));
+/* Puts the candidates (places in squares, ascending; first: index of the block's first row) among the
+ * k nearest, which stand in order in n_eights times eight lanes; later indices stay behind equal
+ * squares. The eight lanes before near hold what is less than any square. Each candidate moves the
+ * larger ones up by a lane, without a branch on where it belongs. */
+VECTOR_CLONES static void
+keep_near(const double *squares, const guint8 *places, size_t n, size_t first, size_t k,
+          size_t n_eights, double *near, gint64 *indices) {
+  for (size_t c = 0; c < n; c++) {
+    const double square = squares[places[c]];
+    if (!(square < near[k - 1]))
+      continue;
+    const V8 added = v8_fill(square);
+    const V8i index = v8_fill_int((gint64)(first + places[c]));
+    for (size_t e = n_eights; e-- > 0;) {
+      double *lanes = near + 8 * e;
+      gint64 *numbers = indices + 8 * e;
+      const V8 here = v8_load(lanes), before = v8_before(v8_load(lanes - 8), here);
+      const V8i here_index = v8i_load(numbers),
+                before_index = v8_before(v8i_load(numbers - 8), here_index);
+      const V8i moves = (V8i)(here > added), is_behind = (V8i)(before > added);
+      v8_store(lanes, v8_select(moves, v8_select(is_behind, before, added), here));
+      v8i_store(numbers, v8i_select(moves, v8i_select(is_behind, before_index, index), here_index));
+    }
   }
 }
 
@@ -401,11 +466,22 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, size_t first, s
     s->sum[local] += exp_sum(squares, width, 0.5, -s->maximum[local]);
   }
   if (wants->k > 0) {
-    double *near = s->near + local * wants->k;
-    if (s->n_near[local] < wants->k || smallest < near[wants->k - 1])
-      take_near(squares, width, first, near, s->indices + local * wants->k, &s->n_near[local],
-                wants->k);
+    double *near = s->near + local * pass->near_stride + 8;
+    const double limit = near[wants->k - 1];
+    if (smallest < limit) {
+      guint8 places[BLOCK];
+      const size_t n = pass->kernels.below(squares, width, limit, places);
+      keep_near(squares, places, n, first, wants->k, pass->near_stride / 8 - 1, near,
+                s->indices + local * pass->near_stride + 8);
+    }
   }
+}
+
+/* Asks for a row that is used soon: reference rows lie far from each other in memory. */
+static inline void
+expect_row(const double *row, size_t d) {
+  for (size_t k = 0; k < d; k += 8)
+    __builtin_prefetch(row + k);
 }
 
 /* The kept rows' distances again, directly, and in order by (distance, index). */
@@ -414,10 +490,17 @@ refine_near(const Pass *pass, const Scratch *s, size_t row, size_t local) {
   const size_t k = pass->wants->k, d = pass->reference->d;
   double *distances = pass->wants->near_distances + row * k;
   guint32 *indices = pass->wants->near_indices + row * k;
-  const guint32 *kept = s->indices + local * k;
-  size_t n_kept = 0;
-  for (; n_kept < s->n_near[local]; n_kept++) {
-    const guint32 index = kept[n_kept];
+  const double *squares = s->near + local * pass->near_stride + 8;
+  const gint64 *kept = s->indices + local * pass->near_stride + 8;
+  size_t n_near = 0, n_kept = 0;
+  while (n_near < k && squares[n_near] < INFINITY)
+    n_near++;
+  for (size_t i = 0; i < MIN(EXPECTED_ROWS, n_near); i++)
+    expect_row(pass->reference->rows + (size_t)kept[i] * d, d);
+  for (; n_kept < n_near; n_kept++) {
+    const guint32 index = (guint32)kept[n_kept];
+    if (n_kept + EXPECTED_ROWS < n_near)
+      expect_row(pass->reference->rows + (size_t)kept[n_kept + EXPECTED_ROWS] * d, d);
     const double square =
         direct_square(pass->queries + row * d, pass->reference->rows + index * d, d);
     size_t place = n_kept;
@@ -457,7 +540,8 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
     if (local >= n_rows)
       continue;
     s->norms[local] = pass->kernels.norm(query, d);
-    s->n_near[local] = 0;
+    for (size_t j = 0; j < pass->near_stride; j++)
+      s->near[local * pass->near_stride + j] = j < 8 ? -INFINITY : INFINITY;
     s->maximum[local] = -INFINITY;
     s->sum[local] = 0.0;
     s->kernel_sum[local] = 0.0;
@@ -523,15 +607,15 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
       .weights = weights,
       .kernels = choose_kernels(),
       .chunk_rows = m >= 8 * CHUNK_ROWS ? CHUNK_ROWS : GROUP,
+      .near_stride = wants->k > 0 ? 8 + (wants->k + 7) / 8 * 8 : 0,
       .scratch = g_new0(Scratch, n_threads),
   };
   for (size_t t = 0; t < n_threads; t++)
     pass.scratch[t] = (Scratch){
         .group = demur_new_matrix(double, pass.chunk_rows, d),
         .tile = demur_new_matrix(double, pass.chunk_rows, BLOCK),
-        .near = demur_new_matrix(double, pass.chunk_rows, wants->k),
-        .indices = demur_new_matrix(guint32, pass.chunk_rows, wants->k),
-        .n_near = demur_new_array(size_t, pass.chunk_rows),
+        .near = demur_new_matrix(double, pass.chunk_rows, pass.near_stride),
+        .indices = demur_new_matrix(gint64, pass.chunk_rows, pass.near_stride),
         .norms = demur_new_array(double, pass.chunk_rows),
         .maximum = demur_new_array(double, pass.chunk_rows),
         .sum = demur_new_array(double, pass.chunk_rows),
@@ -556,7 +640,6 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
     g_aligned_free(s->tile);
     g_aligned_free(s->near);
     g_aligned_free(s->indices);
-    g_aligned_free(s->n_near);
     g_aligned_free(s->norms);
     g_aligned_free(s->maximum);
     g_aligned_free(s->sum);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -17,6 +18,14 @@
 static inline double
 bench_seconds_since(gint64 start) {
   return (double)(g_get_monotonic_time() - start) * 1e-6;
+}
+
+/* Processor time of all threads of this program: what a busy machine moves least. */
+static inline double
+bench_processor_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static inline int

@@ -6,21 +6,13 @@
  * are. With FILE, the rows (float32: reference, then queries) and our scores (float64 [M][5]) are
  * written for features.py, which times scikit-learn on the same rows and compares. Prints one line
  * a stage. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/bench/bench.h"
 
-#include "base/memory.h"
-#include "base/random.h"
+#include "base/blas.h"
 #include "features/distances.h"
 #include "features/isolation-forest.h"
 #include "features/one-class-svm.h"
 #include "features/outlier.h"
-
-static double
-seconds_since(gint64 start) {
-  return (double)(g_get_monotonic_time() - start) * 1e-6;
-}
 
 static float *
 draw_rows(size_t n, size_t d) {
@@ -39,65 +31,173 @@ draw_rows(size_t n, size_t d) {
   return rows;
 }
 
-static void
-fail(GError *error) {
-  fprintf(stderr, "%s\n", error->message);
-  exit(1);
+/* ---- stages, and what of the BLAS's rate they reach ---- */
+
+#define TURNS 5
+#define BLAS_QUERIES 3072 /* a batch of the scoring */
+
+/* What is timed: one thread, processor time, the least of TURNS. */
+typedef struct {
+  const float *raw;
+  const double *rows; /* standardised: [n] of the reference, then [m] queries */
+  size_t n, m, d;
+  DemurDistanceReference *reference;
+  DemurDistanceWants wants;
+  DemurForest *forest;
+  DemurOutlierModel *model;
+  double *alphas, *sums, *out;
+  double gamma;
+} Stages;
+
+typedef void (*StageFunc)(Stages *stages);
+
+static double
+least(StageFunc func, Stages *stages) {
+  double smallest = INFINITY;
+  for (int turn = 0; turn < TURNS; turn++) {
+    const double start = bench_processor_seconds();
+    func(stages);
+    smallest = MIN(smallest, bench_processor_seconds() - start);
+  }
+  return smallest;
 }
 
-/* The stages of fitting one by one, for the table. */
 static void
-time_stages(const float *raw, size_t n, size_t m, size_t d, DemurParallel *parallel) {
+blas_stage(Stages *s) {
+  const DemurProduct shape = {
+      .right_is_transposed = TRUE, .rows = MIN(s->m, BLAS_QUERIES), .columns = s->n, .inner = s->d};
+  demur_blas_multiply(&shape, 1.0, s->rows + s->n * s->d, s->rows, 0.0, s->out);
+}
+
+static void
+packing_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  demur_distance_reference_free(s->reference);
+  s->reference = demur_distance_reference_new(s->rows, s->n, s->d, &error);
+  if (s->reference == NULL)
+    bench_fail(error);
+}
+
+static void
+pass_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  if (!demur_distance_pass(s->reference, s->rows + s->n * s->d, s->m, NULL, &s->wants, NULL, NULL,
+                           &error))
+    bench_fail(error);
+}
+
+static void
+svm_start_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  if (!demur_svm_start(s->reference, s->gamma, DEMUR_SVM_NU, s->alphas, NULL, NULL, &error))
+    bench_fail(error);
+}
+
+static void
+svm_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  svm_start_stage(s);
+  const DemurDistanceWants gradient = {
+      .weights = s->alphas, .gamma = s->gamma, .kernel_sum = s->sums};
+  if (!demur_distance_pass(s->reference, s->rows, s->n, NULL, &gradient, NULL, NULL, &error) ||
+      !demur_svm_finish(s->reference, s->gamma, 0.0, s->alphas, s->sums, NULL, NULL, &error))
+    bench_fail(error);
+}
+
+static void
+forest_fit_stage(Stages *s) {
+  demur_forest_free(s->forest);
+  s->forest =
+      demur_forest_fit(s->raw, s->n, s->d, DEMUR_FOREST_TREES, DEMUR_FOREST_SAMPLE, 1, NULL);
+}
+
+static void
+forest_score_stage(Stages *s) {
+  demur_forest_score(s->forest, s->raw + s->n * s->d, s->m, s->sums, 1, NULL);
+}
+
+static void
+fit_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  demur_outlier_model_unref(s->model);
+  s->model = demur_outlier_model_fit(s->raw, s->n, s->d, NULL, 1, NULL, NULL, &error);
+  if (s->model == NULL)
+    bench_fail(error);
+}
+
+static void
+score_stage(Stages *s) {
+  g_autoptr(GError) error = NULL;
+  if (!demur_outlier_model_score(s->model, s->raw + s->n * s->d, s->m, NULL, s->out, NULL, NULL,
+                                 &error))
+    bench_fail(error);
+}
+
+/* One line: seconds, and what share of the BLAS's rate the products of these distances would be
+ * if they were all there is. flop 0: no products. */
+static void
+print_stage(const char *name, double seconds, double flop, double blas) {
+  printf("  %-34s %9.4f s", name, seconds);
+  if (flop > 0.0)
+    printf("  %8.2f GFLOP  %6.1f GFLOP/s  %5.1f %% of the BLAS", flop * 1e-9, flop / seconds * 1e-9,
+           100.0 * flop / seconds / blas);
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* Fitting and scoring, whole and stage by stage, beside the BLAS's dgemm of the same shape (a batch of queries x
+ * reference x width, its product written to memory) in the same run. */
+static void
+time_stages(const float *raw, size_t n, size_t m, size_t d) {
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurScaler) scaler = demur_scaler_fit_floats(raw, n, d, &error);
+  if (scaler == NULL)
+    bench_fail(error);
   DEMUR_AUTO_ALIGNED double *rows = demur_new_matrix(double, n + m, d);
   demur_scaler_apply_floats(scaler, raw, n + m, rows);
-  gint64 start = g_get_monotonic_time();
-  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
-  printf("  packing               %8.4f s\n", seconds_since(start));
-  const size_t k = MIN(20, n);
+  const size_t k = MIN(20, n - 1), n_blas = MIN(m, BLAS_QUERIES);
   DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, MAX(n, m), k);
   DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, MAX(n, m), k);
   DEMUR_AUTO_ALIGNED double *sums = demur_new_array(double, MAX(n, m));
   DEMUR_AUTO_ALIGNED double *alphas = demur_new_array(double, n);
-  const double gamma = demur_svm_scale_gamma(rows, n, d);
-  const struct {
-    const char *name;
-    const double *queries;
-    size_t m;
-    DemurDistanceWants wants;
-  } passes[] = {
-      {"products only", rows + n * d, m, {.k = 0}},
-      {"nearest 20", rows + n * d, m, {.k = k, .near_distances = near, .near_indices = indices}},
-      {"log-sum-exp", rows + n * d, m, {.log_sum_exp = sums}},
-      {"kernel sum", rows + n * d, m, {.weights = alphas, .gamma = gamma, .kernel_sum = sums}},
-  };
-  for (size_t p = 0; p < G_N_ELEMENTS(passes); p++) {
-    start = g_get_monotonic_time();
-    if (!demur_distance_pass(reference, passes[p].queries, passes[p].m, NULL, &passes[p].wants,
-                             parallel, NULL, &error))
-      fail(error);
-    const double seconds = seconds_since(start);
-    printf("  %-20s  %8.4f s  (products alone would be %.0f GFLOP/s)\n", passes[p].name, seconds,
-           2.0 * (double)passes[p].m * (double)n * (double)d / seconds * 1e-9);
+  DEMUR_AUTO_ALIGNED double *out = demur_new_array(double, MAX(n_blas * n, m * DEMUR_N_OUTLIER));
+  Stages s = {.raw = raw,
+              .rows = rows,
+              .n = n,
+              .m = m,
+              .d = d,
+              .alphas = alphas,
+              .sums = sums,
+              .out = out,
+              .gamma = demur_svm_scale_gamma(rows, n, d)};
+  const double flop = 2.0 * (double)m * (double)n * (double)d,
+               fit_flop = 2.0 * (double)n * (double)n * (double)d;
+  const double seconds = least(blas_stage, &s);
+  const double blas = 2.0 * (double)n_blas * (double)n * (double)d / seconds;
+  printf("reference %zu, scans %zu, width %zu: one thread, processor time, least of %d\n", n, m, d,
+         TURNS);
+  print_stage("BLAS, dgemm of a batch", seconds, blas * seconds, blas);
+  const double fit = least(fit_stage, &s), score = least(score_stage, &s);
+  print_stage("fit, everything", fit, fit_flop, blas);
+  print_stage("score, everything", score, flop, blas);
+  print_stage("packing", least(packing_stage, &s), 0.0, blas);
+  s.wants = (DemurDistanceWants){0};
+  print_stage("products only", least(pass_stage, &s), flop, blas);
+  s.wants = (DemurDistanceWants){.k = k, .near_distances = near, .near_indices = indices};
+  print_stage("products, nearest 20", least(pass_stage, &s), flop, blas);
+  s.wants = (DemurDistanceWants){.log_sum_exp = sums};
+  print_stage("products, log-sum-exp", least(pass_stage, &s), flop, blas);
+  if (n <= DEMUR_SVM_MAX_ROWS) {
+    print_stage("one-class SVM start", least(svm_start_stage, &s), 0.0, blas);
+    print_stage("one-class SVM, whole", least(svm_stage, &s), fit_flop, blas);
+    s.wants = (DemurDistanceWants){.weights = alphas, .gamma = s.gamma, .kernel_sum = sums};
+    print_stage("products, kernel sum", least(pass_stage, &s), flop, blas);
   }
-  start = g_get_monotonic_time();
-  if (!demur_svm_start(reference, gamma, 0.5, alphas, parallel, NULL, &error))
-    fail(error);
-  printf("  one-class SVM start   %8.4f s\n", seconds_since(start));
-  const DemurDistanceWants gradient = {.weights = alphas, .gamma = gamma, .kernel_sum = sums};
-  if (!demur_distance_pass(reference, rows, n, NULL, &gradient, parallel, NULL, &error))
-    fail(error);
-  start = g_get_monotonic_time();
-  if (!demur_svm_finish(reference, gamma, 0.0, alphas, sums, parallel, NULL, &error))
-    fail(error);
-  printf("  one-class SVM finish  %8.4f s\n", seconds_since(start));
-  start = g_get_monotonic_time();
-  g_autoptr(DemurForest) forest = demur_forest_fit(raw, n, d, 100, 256, 1, parallel);
-  printf("  forest fit            %8.4f s\n", seconds_since(start));
-  start = g_get_monotonic_time();
-  demur_forest_score(forest, raw + n * d, m, sums, 1, parallel);
-  printf("  forest score          %8.4f s\n", seconds_since(start));
+  print_stage("forest fit", least(forest_fit_stage, &s), 0.0, blas);
+  print_stage("forest score", least(forest_score_stage, &s), 0.0, blas);
+  demur_distance_reference_free(s.reference);
+  demur_forest_free(s.forest);
+  demur_outlier_model_unref(s.model);
 }
 
 int
@@ -118,12 +218,12 @@ main(int argc, char **argv) {
   g_autoptr(DemurOutlierModel) model =
       demur_outlier_model_fit(rows, n, d, NULL, 1, parallel, NULL, &error);
   if (model == NULL)
-    fail(error);
-  const double fit = seconds_since(start);
+    bench_fail(error);
+  const double fit = bench_seconds_since(start);
   start = g_get_monotonic_time();
   if (!demur_outlier_model_score(model, rows + n * d, m, NULL, out, parallel, NULL, &error))
-    fail(error);
-  const double score = seconds_since(start);
+    bench_fail(error);
+  const double score = bench_seconds_since(start);
   printf("demur: reference %zu, scans %zu, width %zu, %u threads: fit %.4f s, score %.4f s, both "
          "%.4f s; %zu support vectors\n",
          n, m, d, demur_parallel_n_threads(parallel), fit, score, fit + score,
@@ -136,8 +236,8 @@ main(int argc, char **argv) {
       fprintf(stderr, "can't write the rows\n");
       return 1;
     }
-  } else if (n <= DEMUR_SVM_MAX_ROWS) {
-    time_stages(rows, n, m, d, parallel);
+  } else {
+    time_stages(rows, n, m, d);
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/processor.h"
 #include "base/random.h"
 #include "features/distances.h"
 #include "features/kde.h"
@@ -214,6 +215,48 @@ cancelling_ends_the_pass(void) {
   g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* On a grid of whole numbers all squares are exact and most are equal to others: the nearest k are those
+ * by (square, index), by every kernel and for any k, full eights and not, and with one row left out. */
+static void
+equal_distances_stand_by_index_whatever_the_kernel(void) {
+  enum { N = 300, M = 50, D = 3 };
+  static const size_t ks[] = {1, 7, 8, 9, 20, 24, 40, 299};
+  DEMUR_AUTO_ALIGNED double *rows = demur_new_matrix(double, N, D);
+  DemurRandom random = demur_random_stream(7, DEMUR_STREAM_TEST, 9, 0, 0);
+  for (size_t i = 0; i < N * D; i++)
+    rows[i] = (double)demur_random_below(&random, 4);
+  gssize own[M];
+  for (gssize i = 0; i < M; i++)
+    own[i] = i % 3 == 0 ? i : -1;
+  for (DemurProcessor level = DEMUR_PROCESSOR_AVX512 + 1; level-- > DEMUR_PROCESSOR_PLAIN;) {
+    demur_processor_limit(level); /* from the highest down: a limit is never lifted */
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, N, D, &error);
+    for (size_t t = 0; t < G_N_ELEMENTS(ks); t++) {
+      const size_t k = ks[t];
+      DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, M, k);
+      DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, M, k);
+      const DemurDistanceWants wants = {.k = k, .near_distances = near, .near_indices = indices};
+      g_assert_true(demur_distance_pass(reference, rows, M, own, &wants, NULL, NULL, &error));
+      g_assert_no_error(error);
+      for (size_t i = 0; i < M; i++) {
+        gboolean taken[N] = {FALSE};
+        if (own[i] >= 0)
+          taken[own[i]] = TRUE;
+        for (size_t j = 0; j < k; j++) {
+          size_t nearest = N;
+          for (size_t r = 0; r < N; r++)
+            if (!taken[r] && (nearest == N || square(rows + i * D, rows + r * D, D) <
+                                                  square(rows + i * D, rows + nearest * D, D)))
+              nearest = r;
+          taken[nearest] = TRUE;
+          g_assert_cmpuint(indices[i * k + j], ==, nearest);
+        }
+      }
+    }
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -224,5 +267,8 @@ main(int argc, char **argv) {
   g_test_add_func("/features/distances/exp", exponential_is_within_two_units_of_the_last_place);
   g_test_add_func("/features/distances/alone", query_alone_gives_the_bytes_it_gives_among_others);
   g_test_add_func("/features/distances/cancel", cancelling_ends_the_pass);
+  /* last: it limits the processor */
+  g_test_add_func("/features/distances/kernels",
+                  equal_distances_stand_by_index_whatever_the_kernel);
   return g_test_run();
 }
