@@ -283,12 +283,63 @@ add_groups(const DemurEvaluateInput *input, const DemurRiskGroup *risk,
   return demur_groups_add(&groups, e, parallel, progress, error);
 }
 
+typedef struct {
+  const DemurSample *sample;
+  const GPtrArray *methods;
+  DemurToldCoverages *told; /* [n_methods] */
+} Telling;
+
+static void
+tell_method(size_t k, guint worker, gpointer data) {
+  const Telling *t = data;
+  t->told[k] = demur_told_coverages(t->sample, t->methods->pdata[k]);
+}
+
 static DemurToldCoverages *
-told_coverages(const DemurSample *sample, const GPtrArray *methods) {
-  DemurToldCoverages *told = g_new0(DemurToldCoverages, methods->len + 1);
-  for (guint k = 0; k < methods->len; k++)
-    told[k] = demur_told_coverages(sample, methods->pdata[k]);
-  return told;
+told_coverages(const DemurSample *sample, const GPtrArray *methods, DemurParallel *parallel) {
+  Telling telling = {sample, methods, g_new0(DemurToldCoverages, methods->len + 1)};
+  demur_parallel_map(parallel, methods->len, tell_method, &telling);
+  return telling.told;
+}
+
+typedef struct {
+  const GPtrArray *methods;
+  size_t n;
+  GArray *plans;          /* of DemurPointPlan */
+  DemurOperating *points; /* [plans->len] */
+} Finding;
+
+static void
+find_point(size_t p, guint worker, gpointer data) {
+  const Finding *f = data;
+  demur_points_find(f->methods, f->n, &g_array_index(f->plans, DemurPointPlan, p), &f->points[p]);
+}
+
+typedef struct {
+  const DemurTrials *trials;
+  const DemurReplicates *replicates;
+  DemurMethodResult *results; /* [n_methods] */
+} Curves;
+
+static void
+fill_method(size_t k, guint worker, gpointer data) {
+  const Curves *c = data;
+  demur_trials_fill(c->trials, c->replicates, k, &c->results[k]);
+}
+
+typedef struct {
+  const DemurSample *sample;
+  const GPtrArray *methods;
+  const DemurToldCoverages *told; /* [n_methods] */
+  size_t min_bin_size;
+  DemurMethodResult *results; /* [n_methods] */
+} CurveRelease;
+
+static void
+release_curves(size_t k, guint worker, gpointer data) {
+  const CurveRelease *r = data;
+  demur_curves_release(r->sample, r->methods->pdata[k], &r->told[k], r->min_bin_size,
+                       &r->results[k]);
 }
 
 /* What may be told of the points and curves (evaluation/point-releases.h); asides leave the result.
@@ -296,16 +347,17 @@ told_coverages(const DemurSample *sample, const GPtrArray *methods) {
 static void
 release(const DemurSample *sample, const GPtrArray *methods, const DemurToldCoverages *told,
         const GArray *plans, size_t min_bin_size, DemurOperatingPoint *const *at,
-        DemurMethodResult *results) {
+        DemurMethodResult *results, DemurParallel *parallel) {
   for (int pass = 0; pass < 2; pass++) /* those that others are told by keep theirs until then */
     for (guint p = 0; p < plans->len; p++) {
       const gssize by = g_array_index(plans, DemurPointPlan, p).told;
       if ((by == (gssize)p) == (pass == 1))
         demur_point_release(at[p], by < 0 ? NULL : at[by]);
     }
+  CurveRelease curves = {sample, methods, told, min_bin_size, results};
+  demur_parallel_map(parallel, methods->len, release_curves, &curves);
   for (guint k = 0; k < methods->len; k++) {
     DemurMethodResult *result = &results[k];
-    demur_curves_release(sample, methods->pdata[k], &told[k], min_bin_size, result);
     size_t n = 0;
     for (guint p = 0; p < plans->len; p++) {
       const DemurPointPlan *plan = &g_array_index(plans, DemurPointPlan, p);
@@ -324,13 +376,13 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
                 const DemurProgress *progress, DemurEvaluation *evaluation, GError **error) {
   g_autoptr(DemurExtraSetup) setup =
       demur_extra_setup_new(sample, input->min_bin_size, net_benefit_threshold(input, sample));
-  g_autoptr(DemurTrials) trials =
-      demur_trials_new(input, setup, methods, demur_parallel_n_threads(parallel));
-  g_autofree DemurToldCoverages *told = input->released ? told_coverages(sample, methods) : NULL;
+  g_autoptr(DemurTrials) trials = demur_trials_new(input, setup, methods, parallel);
+  g_autofree DemurToldCoverages *told =
+      input->released ? told_coverages(sample, methods, parallel) : NULL;
   g_autoptr(GArray) plans = demur_plan_points(input, group, methods, sample->n, told);
   g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(plans->len, 1));
-  for (guint p = 0; p < plans->len; p++)
-    demur_points_find(methods, sample->n, &g_array_index(plans, DemurPointPlan, p), &points[p]);
+  Finding finding = {methods, sample->n, plans, points};
+  demur_parallel_map(parallel, plans->len, find_point, &finding);
   const DemurReplicatesInput replicates_input = {.setup = setup,
                                                  .methods = methods,
                                                  .unit = unit_of_intervals(sample),
@@ -353,14 +405,14 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
   if (ok) {
     g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(plans->len, 1));
     DemurMethodResult *results = add_results(evaluation, group, methods, plans, at);
-    for (guint k = 0; k < methods->len; k++)
-      demur_trials_fill(trials, replicates, k, &results[k]);
+    Curves curves = {trials, replicates, results};
+    demur_parallel_map(parallel, methods->len, fill_method, &curves);
     DemurPoints fill = {replicates, (const DemurPointPlan *)(gconstpointer)plans->data, evaluation,
                         at};
     demur_parallel_map(parallel, plans->len, demur_points_fill, &fill);
     demur_comparisons_add(replicates, results, input->with_first, evaluation);
     if (told != NULL)
-      release(sample, methods, told, plans, input->min_bin_size, at, results);
+      release(sample, methods, told, plans, input->min_bin_size, at, results, parallel);
     ok = add_groups(input, group, replicates, plans, told, evaluation, parallel, progress, error);
   }
   demur_operating_clear(points, plans->len);

@@ -10,9 +10,9 @@
 G_BEGIN_DECLS
 
 /* The groups of one way: their entries places[g] [n_places[g]] of the sample, and their results
- * [n_methods each, of the input's methods], whose asides are taken away. input->told is given. */
+ * [n_methods each, of the input's methods], whose asides are taken away. input->told is given. The methods side by side. */
 void demur_group_points_release(const DemurGroupsInput *input, size_t n_groups,
                                 const guint32 *const *places, const size_t *n_places,
-                                DemurGroupMethod *const *results);
+                                DemurGroupMethod *const *results, DemurParallel *parallel);
 
 G_END_DECLS

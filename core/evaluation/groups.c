@@ -144,18 +144,42 @@ fill_contrasts(const Job *job, const DemurExtraSetup *setup, const GPtrArray *me
                                input->n_bootstrap, parallel, &job->contrasts[at++]);
 }
 
-/* parallel: for the replicates; NULL where the caller maps already. */
+/* One group's methods, and its points, side by side. */
+typedef struct {
+  const Job *job;
+  GPtrArray *methods; /* of the group, NULL until they are cut out */
+  const DemurReplicates *replicates;
+  DemurOperatingPoint **at; /* [n_thresholds] */
+} Filling;
+
+static void
+fill_method(size_t k, guint worker, gpointer data) {
+  const Filling *f = data;
+  DemurMethod *method = cut_out(f->job, f->job->input->methods->pdata[k]);
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(f->job->sample->n);
+  f->methods->pdata[k] = method;
+  fill_auc(f->job, method, scratch, &f->job->results[k]);
+}
+
+static void
+fill_threshold(size_t t, guint worker, gpointer data) {
+  const Filling *f = data;
+  const DemurGroupThreshold *threshold = &f->job->input->thresholds[t];
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(f->job->sample->n);
+  fill_point(f->job, f->methods->pdata[threshold->method], threshold, f->replicates, t, scratch,
+             f->at[t]);
+}
+
+/* parallel: for methods, replicates and points; NULL where the caller maps already. */
 static void
 run_group(const Job *job, DemurParallel *parallel) {
   const DemurGroupsInput *input = job->input;
   const DemurSample *sample = job->sample;
   g_autoptr(GPtrArray) methods = g_ptr_array_new_with_free_func(demur_method_free);
-  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
-  for (guint k = 0; k < input->methods->len; k++) {
-    DemurMethod *method = cut_out(job, input->methods->pdata[k]);
-    g_ptr_array_add(methods, method);
-    fill_auc(job, method, scratch, &job->results[k]);
-  }
+  g_ptr_array_set_size(methods, (int)input->methods->len);
+  g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(input->n_thresholds, 1));
+  Filling filling = {job, methods, NULL, at};
+  demur_parallel_map(parallel, methods->len, fill_method, &filling);
   g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(sample, input->min_bin_size, NAN);
   g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(input->n_thresholds, 1));
   for (size_t t = 0; t < input->n_thresholds; t++) {
@@ -191,9 +215,10 @@ run_group(const Job *job, DemurParallel *parallel) {
   }
   for (size_t t = 0; t < input->n_thresholds; t++) {
     DemurGroupMethod *result = &job->results[input->thresholds[t].method];
-    fill_point(job, methods->pdata[input->thresholds[t].method], &input->thresholds[t], replicates,
-               t, scratch, &result->at[result->n_at++]);
+    at[t] = &result->at[result->n_at++];
   }
+  filling.replicates = replicates;
+  demur_parallel_map(parallel, input->n_thresholds, fill_threshold, &filling);
   demur_operating_clear(points, input->n_thresholds);
   fill_contrasts(job, setup, methods, parallel);
 }
@@ -279,7 +304,7 @@ count_contrasts(const DemurGroupsInput *input, const char *by) {
 /* What may be told of the groups that are told of. */
 static void
 release_parts(const DemurGroupsInput *input, const GArray *parts, const size_t *group_of_part,
-              DemurEvaluation *e) {
+              DemurEvaluation *e, DemurParallel *parallel) {
   g_autofree const guint32 **places = g_new(const guint32 *, parts->len + 1);
   g_autofree size_t *n_places = g_new(size_t, parts->len + 1);
   g_autofree DemurGroupMethod **results = g_new(DemurGroupMethod *, parts->len + 1);
@@ -290,7 +315,7 @@ release_parts(const DemurGroupsInput *input, const GArray *parts, const size_t *
     n_places[p] = part->sample->n;
     results[p] = &group->methods[group->n_methods - input->methods->len];
   }
-  demur_group_points_release(input, parts->len, places, n_places, results);
+  demur_group_points_release(input, parts->len, places, n_places, results, parallel);
 }
 
 static gboolean
@@ -382,7 +407,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     demur_parallel_map(parallel, some->len, run_job, some);
   }
   if (input->told != NULL)
-    release_parts(input, parts, group_of_part, e);
+    release_parts(input, parts, group_of_part, e, parallel);
   for (guint k = 0; k < input->methods->len; k++)
     add_average(e, by, ((DemurMethod *)input->methods->pdata[k])->name, input->recalibrated);
   return TRUE;

@@ -91,17 +91,24 @@ demur_method_rank_at(const DemurMethod *method, size_t model, size_t n, double t
   return rank;
 }
 
+void
+demur_method_ranks_at(const DemurMethod *method, size_t model, size_t n, const double *coverages,
+                      size_t n_coverages, gssize *ranks) {
+  g_autofree guint32 *rank_counts = g_new0(guint32, MAX(method->n_ranks[model], 1));
+  for (size_t i = 0; i < n; i++)
+    rank_counts[method->ranks[model][i]]++;
+  for (size_t c = 0; c < n_coverages; c++) {
+    const size_t wanted = demur_coverage_count(coverages[c], n);
+    ranks[c] = -1;
+    for (size_t sum = 0; sum < wanted;)
+      sum += rank_counts[++ranks[c]];
+  }
+}
+
 double
 demur_method_threshold(const DemurMethod *method, size_t model, size_t n, double coverage,
                        gssize *rank) {
-  const size_t n_ranks = method->n_ranks[model];
-  g_autofree guint32 *rank_counts = g_new0(guint32, MAX(n_ranks, 1));
-  for (size_t i = 0; i < n; i++)
-    rank_counts[method->ranks[model][i]]++;
-  const size_t wanted = demur_coverage_count(coverage, n);
-  *rank = -1;
-  for (size_t sum = 0; sum < wanted;)
-    sum += rank_counts[++*rank];
+  demur_method_ranks_at(method, model, n, &coverage, 1, rank);
   for (size_t i = 0; i < n; i++)
     if ((gssize)method->ranks[model][i] == *rank)
       return method->scores[model][i];
@@ -157,6 +164,32 @@ add_column(GPtrArray *methods, DemurScoring scoring, const DemurSelector *base, 
         row->keep_sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
 }
 
+typedef struct {
+  DemurSelector *selector;
+  const double *meta;
+  size_t n;
+  DemurMethod *method;
+} Scoring;
+
+static void
+score_model(size_t model, guint worker, gpointer data) {
+  const Scoring *s = data;
+  demur_selector_scores(s->selector, model, s->meta, s->n, s->method->scores[model]);
+}
+
+typedef struct {
+  const GPtrArray *methods;
+  size_t n;
+} Ranking;
+
+static void
+rank_method(size_t k, guint worker, gpointer data) {
+  const Ranking *ranking = data;
+  DemurMethod *method = ranking->methods->pdata[k];
+  for (size_t m = 0; m < method->n_models; m++)
+    method->n_ranks[m] = demur_coverage_ranks(method->scores[m], ranking->n, method->ranks[m]);
+}
+
 GPtrArray *
 demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
                   const DemurProgress *progress, GError **error) {
@@ -175,8 +208,8 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
     DemurMethod *method = add_method(methods, DEMUR_METHOD_SELECTOR, input->names[s],
                                      g_strconcat("selector ", input->names[s], NULL),
                                      demur_selector_n_models(input->selectors[s]), n);
-    for (size_t m = 0; m < method->n_models; m++)
-      demur_selector_scores(input->selectors[s], m, meta, n, method->scores[m]);
+    Scoring scoring = {input->selectors[s], meta, n, method};
+    demur_parallel_map(parallel, method->n_models, score_model, &scoring);
   }
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
       base, input->cohort, input->raw, input->outlier, sample->rows, n, parallel, progress, error);
@@ -193,10 +226,7 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
   for (size_t i = 0; i < n; i++)
     random_method->scores[0][i] = demur_random_uniform(&random);
 
-  for (guint k = 0; k < methods->len; k++) {
-    DemurMethod *method = methods->pdata[k];
-    for (size_t m = 0; m < method->n_models; m++)
-      method->n_ranks[m] = demur_coverage_ranks(method->scores[m], n, method->ranks[m]);
-  }
+  Ranking ranking = {methods, n};
+  demur_parallel_map(parallel, methods->len, rank_method, &ranking);
   return methods;
 }

@@ -60,6 +60,11 @@ gssize demur_method_rank_at(const DemurMethod *method, size_t model, size_t n, d
 double demur_method_threshold(const DemurMethod *method, size_t model, size_t n, double coverage,
                               gssize *rank);
 
+/* ranks [n_coverages]: the last kept rank at each coverage, as demur_method_threshold finds it. O(n)
+ * for all of them. */
+void demur_method_ranks_at(const DemurMethod *method, size_t model, size_t n,
+                           const double *coverages, size_t n_coverages, gssize *ranks);
+
 /* What stands on the left of comparisons: the selectors and `mc`. */
 gboolean demur_method_is_compared(const DemurMethod *method);
 /* Whose operating points have intervals of everything, and are applied to groups: those, and "full"

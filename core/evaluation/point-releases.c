@@ -13,18 +13,27 @@ G_STATIC_ASSERT(G_N_ELEMENTS(canonical) <= DEMUR_N_TOLD_COVERAGES);
 
 /* --- which sets --- */
 
-/* kept [n_classes]: scans of each label whose rank is at most max_rank; ranks NULL: all. places [n]:
- * which entries; NULL: the first n. */
+/* Scans of each label whose rank is at most cuts [n_cuts]: kept [n_cuts][n_classes]; all [n_classes]:
+ * of all. places [n]: which entries; NULL: the first n. One walk over the scans. */
 static void
-count_kept(const DemurSample *sample, const guint32 *ranks, gssize max_rank, const guint32 *places,
-           size_t n, size_t *kept) {
-  memset(kept, 0, sample->n_classes * sizeof *kept);
+count_kept(const DemurSample *sample, const guint32 *ranks, const gssize *cuts, size_t n_cuts,
+           const guint32 *places, size_t n, size_t *kept, size_t *all) {
+  const size_t K = sample->n_classes;
+  g_autofree guint64 *counts = g_new0(guint64, K * n_cuts + 1);
+  memset(all, 0, K * sizeof *all);
   for (size_t i = 0; i < n; i++) {
     const size_t place = places != NULL ? places[i] : i;
-    if (sample->classes[place] != DEMUR_NO_LABEL &&
-        (ranks == NULL || (gssize)ranks[place] <= max_rank))
-      kept[sample->classes[place]]++;
+    if (sample->classes[place] == DEMUR_NO_LABEL)
+      continue;
+    const gssize rank = ranks[place];
+    guint64 *own = counts + (size_t)sample->classes[place] * n_cuts;
+    all[sample->classes[place]]++;
+    for (size_t c = 0; c < n_cuts; c++)
+      own[c] += rank <= cuts[c];
   }
+  for (size_t c = 0; c < n_cuts; c++)
+    for (size_t l = 0; l < K; l++)
+      kept[c * K + l] = counts[l * n_cuts + c];
 }
 
 /* Whether two sets, one within the other, differ by enough of every label that there is. */
@@ -36,65 +45,76 @@ far_apart(const size_t *a, const size_t *b, const size_t *all, size_t n_classes)
   return TRUE;
 }
 
-/* Takes candidates in their order. kept_of [n_candidates][n_models][K], all [K] of the same entries;
+/* Takes candidates in their order. kept_of [n_models][n_candidates][K], all [K] of the same entries;
  * equal sets of a whole sample tell nothing new. */
 static DemurToldCoverages
 take(const size_t *all, size_t K, size_t n_models, const double *candidates, size_t n_candidates,
      const size_t *kept_of, gboolean of_part) {
   g_autofree size_t *none = g_new0(size_t, K);
-  const size_t *taken[DEMUR_N_TOLD_COVERAGES];
+  size_t taken[DEMUR_N_TOLD_COVERAGES];
   DemurToldCoverages told = {0};
   for (size_t c = 0; c < n_candidates; c++) {
-    const size_t *kept = kept_of + c * n_models * K;
     gboolean may = TRUE;
     for (size_t m = 0; may && m < n_models; m++) {
-      const size_t *own = kept + m * K;
+      const size_t *own = kept_of + (m * n_candidates + c) * K;
       if (!of_part && memcmp(own, all, K * sizeof *own) == 0)
         continue;
       may = far_apart(own, none, all, K) && far_apart(own, all, all, K);
       for (size_t t = 0; may && t < told.n; t++) {
-        const size_t *other = taken[t] + m * K;
+        const size_t *other = kept_of + (m * n_candidates + taken[t]) * K;
         may =
             (!of_part && memcmp(own, other, K * sizeof *own) == 0) || far_apart(own, other, all, K);
       }
     }
     if (!may)
       continue;
-    taken[told.n] = kept;
+    taken[told.n] = c;
     told.coverages[told.n++] = candidates[c];
   }
   return told;
 }
 
+/* cuts [n_models][n_candidates]. */
 static DemurToldCoverages
 find(const DemurSample *sample, const DemurMethod *method, const double *candidates,
-     size_t n_candidates, const guint32 *places, size_t n, size_t *kept_of_first) {
+     size_t n_candidates, const gssize *cuts, const guint32 *places, size_t n,
+     size_t *kept_of_first) {
   const size_t K = sample->n_classes, n_models = method->n_models;
   g_autofree size_t *kept = g_new(size_t, n_candidates * n_models * K + 1);
   g_autofree size_t *all = g_new(size_t, K);
-  count_kept(sample, NULL, 0, places, n, all);
-  for (size_t c = 0; c < n_candidates; c++)
-    for (size_t m = 0; m < n_models; m++) {
-      gssize rank;
-      size_t *own = kept + (c * n_models + m) * K;
-      demur_method_threshold(method, m, sample->n, candidates[c], &rank);
-      count_kept(sample, method->ranks[m], rank, places, n, own);
-      if (m == 0 && kept_of_first != NULL)
-        memcpy(kept_of_first + c * K, own, K * sizeof *own);
-    }
+  for (size_t m = 0; m < n_models; m++)
+    count_kept(sample, method->ranks[m], cuts + m * n_candidates, n_candidates, places, n,
+               kept + m * n_candidates * K, all);
+  if (kept_of_first != NULL)
+    memcpy(kept_of_first, kept, n_candidates * K * sizeof *kept);
   return take(all, K, n_models, candidates, n_candidates, kept, places != NULL);
+}
+
+static void
+find_cuts(const DemurSample *sample, const DemurMethod *method, const double *coverages,
+          size_t n_coverages, gssize *cuts) {
+  for (size_t m = 0; m < method->n_models; m++)
+    demur_method_ranks_at(method, m, sample->n, coverages, n_coverages, cuts + m * n_coverages);
 }
 
 DemurToldCoverages
 demur_told_coverages(const DemurSample *sample, const DemurMethod *method) {
-  return find(sample, method, canonical, G_N_ELEMENTS(canonical), NULL, sample->n, NULL);
+  g_autofree gssize *cuts = g_new(gssize, method->n_models * G_N_ELEMENTS(canonical));
+  find_cuts(sample, method, canonical, G_N_ELEMENTS(canonical), cuts);
+  return find(sample, method, canonical, G_N_ELEMENTS(canonical), cuts, NULL, sample->n, NULL);
+}
+
+void
+demur_told_cuts(const DemurSample *sample, const DemurMethod *method,
+                const DemurToldCoverages *told, gssize *cuts) {
+  find_cuts(sample, method, told->coverages, told->n, cuts);
 }
 
 DemurToldCoverages
 demur_told_coverages_of_part(const DemurSample *sample, const DemurMethod *method,
-                             const DemurToldCoverages *whole, const guint32 *places, size_t n,
-                             size_t *kept) {
-  return find(sample, method, whole->coverages, whole->n, places, n, kept);
+                             const DemurToldCoverages *whole, const gssize *cuts,
+                             const guint32 *places, size_t n, size_t *kept) {
+  return find(sample, method, whole->coverages, whole->n, cuts, places, n, kept);
 }
 
 DemurToldCoverages
@@ -246,12 +266,38 @@ withhold_curve_point(DemurCurvePoint *point) {
   point->point = point->mean = point->sd = point->debiased = NAN;
 }
 
+/* What one canonical set's scans say, mean over models. */
+typedef struct {
+  double brier, accuracy, realised;
+} FineSet;
+
+/* sets [told->n] */
+static void
+measure_sets(const DemurSample *sample, const DemurMethod *method, const DemurToldCoverages *told,
+             size_t min_bin_size, FineSet *sets) {
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
+  g_autofree gssize *cuts = g_new(gssize, method->n_models * MAX(told->n, 1));
+  const double n_models = (double)method->n_models;
+  demur_told_cuts(sample, method, told, cuts);
+  for (size_t t = 0; t < told->n; t++) {
+    sets[t] = (FineSet){0};
+    for (size_t m = 0; m < method->n_models; m++) {
+      DemurSelectivePoint point;
+      const DemurSelectiveSample selective =
+          demur_method_selective(sample, method, m, demur_sample_as_is(sample));
+      demur_selective_at_rank(&selective, cuts[m * told->n + t], min_bin_size, scratch, &point);
+      sets[t].brier += point.brier / n_models;
+      sets[t].accuracy += point.accuracy / n_models;
+      sets[t].realised += (double)point.n_selected / (double)sample->n / n_models;
+    }
+  }
+}
+
 /* Brier score and accuracy of the canonical sets, each at the coverage of the fine curve next to its
  * own. */
 static void
-fill_fine(const DemurSample *sample, const DemurMethod *method, const DemurToldCoverages *told,
-          size_t min_bin_size, DemurMeasure measure, DemurCurvePoint *curve) {
-  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
+fill_fine(const DemurToldCoverages *told, const FineSet *sets, DemurMeasure measure,
+          DemurCurvePoint *curve) {
   for (size_t c = 0; c + 1 < DEMUR_N_COVERAGES; c++)
     withhold_curve_point(&curve[c]);
   for (size_t t = 0; t < told->n; t++) {
@@ -260,21 +306,9 @@ fill_fine(const DemurSample *sample, const DemurMethod *method, const DemurToldC
       if (fabs(curve[c].coverage - told->coverages[t]) <
           fabs(curve[place].coverage - told->coverages[t]))
         place = c;
-    double value = 0.0, realised = 0.0;
-    for (size_t m = 0; m < method->n_models; m++) {
-      DemurSelectivePoint point;
-      gssize rank;
-      const DemurSelectiveSample selective =
-          demur_method_selective(sample, method, m, demur_sample_as_is(sample));
-      demur_method_threshold(method, m, sample->n, told->coverages[t], &rank);
-      demur_selective_at_rank(&selective, rank, min_bin_size, scratch, &point);
-      value += (measure == DEMUR_MEASURE_BRIER ? point.brier : point.accuracy) /
-               (double)method->n_models;
-      realised += (double)point.n_selected / (double)sample->n / (double)method->n_models;
-    }
     curve[place].withheld = FALSE;
-    curve[place].point = value;
-    curve[place].realised = realised;
+    curve[place].point = measure == DEMUR_MEASURE_BRIER ? sets[t].brier : sets[t].accuracy;
+    curve[place].realised = sets[t].realised;
   }
 }
 
@@ -299,12 +333,14 @@ demur_curves_release(const DemurSample *sample, const DemurMethod *method,
   const double n = (double)MAX(sample->n, 1);
   if (method->n_ranks[0] <= 1) /* everything is kept at every coverage */
     return;
+  FineSet sets[DEMUR_N_TOLD_COVERAGES];
+  measure_sets(sample, method, told, min_bin_size, sets);
   for (DemurMeasure m = 0; m < DEMUR_N_MEASURES; m++) {
     const DemurMeasureRow *row = demur_measure_row(m);
     const size_t n_points = demur_measure_n_coverages(m);
     DemurCurvePoint *curve = result->curve[m];
     if (row->tells == DEMUR_TELLS_COUNT && m < DEMUR_N_FINE_MEASURES)
-      fill_fine(sample, method, told, min_bin_size, m, curve);
+      fill_fine(told, sets, m, curve);
     for (size_t c = 0; c < n_points; c++) {
       if (demur_told_coverages_have(told, curve[c].coverage))
         continue;

@@ -40,12 +40,16 @@ typedef struct {
 /* Of the method's own scores of the sample. */
 DemurToldCoverages demur_told_coverages(const DemurSample *sample, const DemurMethod *method);
 
-/* Of the entries of the sample at places [n]: those of `whole` that may be told of them too. A set
- * that is none or all of them is a fact about few, and is not told. kept [whole->n][n_classes]: how
- * many of each label the sets hold, by model 1. */
+/* cuts [n_models][told->n]: the last rank that each set keeps. O(n) a model. */
+void demur_told_cuts(const DemurSample *sample, const DemurMethod *method,
+                     const DemurToldCoverages *told, gssize *cuts);
+
+/* Of the entries of the sample at places [n]: those of `whole`, whose cuts are given, that may be told
+ * of them too. A set that is none or all of them is a fact about few, and is not told. kept
+ * [whole->n][n_classes]: how many of each label the sets hold, by model 1. O(n) a model. */
 DemurToldCoverages demur_told_coverages_of_part(const DemurSample *sample,
                                                 const DemurMethod *method,
-                                                const DemurToldCoverages *whole,
+                                                const DemurToldCoverages *whole, const gssize *cuts,
                                                 const guint32 *places, size_t n, size_t *kept);
 
 /* Of a method whose curves were released (demur_curves_release), as these say. */

@@ -47,10 +47,31 @@ use_cells(DemurTrials *trials) {
                                              trials->setup->net_benefit_threshold);
 }
 
+typedef struct {
+  const DemurEvaluateInput *input;
+  DemurTrials *trials;
+} Drawing;
+
+/* Resample number i, of trial i + 1. */
+static void
+draw_resample(size_t i, guint worker, gpointer data) {
+  const Drawing *drawing = data;
+  const DemurSample *sample = drawing->trials->sample;
+  DemurTrialsMemory *memory = drawing->trials->memory;
+  guint32 *counts = memory->counts[i + 1] = g_new(guint32, sample->n);
+  demur_sample_resample(sample, drawing->input->resample_unit,
+                        demur_random_stream(drawing->input->seed, DEMUR_STREAM_TRIAL, i, 0, 0),
+                        counts);
+  if (sample->weights != NULL)
+    memory->weights[i + 1] =
+        demur_sample_drawn(sample, counts, memory->weight_buffers + (i + 1) * sample->n).weights;
+}
+
 DemurTrials *
 demur_trials_new(const DemurEvaluateInput *input, const DemurExtraSetup *setup,
-                 const GPtrArray *methods, guint n_threads) {
+                 const GPtrArray *methods, DemurParallel *parallel) {
   const DemurSample *sample = setup->sample;
+  const guint n_threads = demur_parallel_n_threads(parallel);
   DemurTrials *trials = g_new0(DemurTrials, 1);
   DemurTrialsMemory *memory = trials->memory = g_new0(DemurTrialsMemory, 1);
   trials->sample = sample;
@@ -76,20 +97,12 @@ demur_trials_new(const DemurEvaluateInput *input, const DemurExtraSetup *setup,
   for (guint w = 0; w < n_threads; w++)
     memory->scratch[w] = demur_selective_scratch_new(sample->n);
   memory->counts = g_new0(guint32 *, trials->n_trials);
-  for (size_t t = 1; t < trials->n_trials; t++) {
-    memory->counts[t] = g_new(guint32, sample->n);
-    demur_sample_resample(sample, input->resample_unit,
-                          demur_random_stream(input->seed, DEMUR_STREAM_TRIAL, t - 1, 0, 0),
-                          memory->counts[t]);
-  }
   memory->weights = g_new0(const double *, trials->n_trials);
   memory->weights[0] = sample->weights;
   if (sample->weights != NULL)
     memory->weight_buffers = g_new(double, trials->n_trials *MAX(sample->n, 1));
-  for (size_t t = 1; sample->weights != NULL && t < trials->n_trials; t++)
-    memory->weights[t] =
-        demur_sample_drawn(sample, memory->counts[t], memory->weight_buffers + t * sample->n)
-            .weights;
+  Drawing drawing = {input, trials};
+  demur_parallel_map(parallel, trials->n_trials - 1, draw_resample, &drawing);
   trials->curves = g_new0(DemurTrialCurves, trials->n_columns * trials->n_trials);
   trials->extra_curves = g_new0(DemurExtraCurves, trials->n_columns * trials->n_trials);
   use_cells(trials);

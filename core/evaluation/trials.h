@@ -32,9 +32,9 @@ typedef struct {
   DemurTrialsMemory *memory;
 } DemurTrials;
 
-/* Draws the resamples. What it points to is borrowed. n_threads: workers of the map below. */
+/* Draws the resamples, side by side. What it points to is borrowed; parallel: of the map below too. */
 DemurTrials *demur_trials_new(const DemurEvaluateInput *input, const DemurExtraSetup *setup,
-                              const GPtrArray *methods, guint n_threads);
+                              const GPtrArray *methods, DemurParallel *parallel);
 void demur_trials_free(DemurTrials *trials);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrials, demur_trials_free)
 
