@@ -65,24 +65,26 @@ spark_free(gpointer data) {
 static void
 draw_spark(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
   const Spark *spark = data;
-  const DemurEvidencePanel panel = {
-      .n = spark->n, .evidence = spark->evidence, .alarm_at = spark->alarm_at};
-  demur_evidence_line(cr, palette, r, &panel, spark->limit);
+  const DemurEvidencePanel panel = {.n = spark->n,
+                                    .evidence = spark->evidence,
+                                    .alarm_at = spark->alarm_at,
+                                    .limit = spark->limit};
+  demur_evidence_line(cr, palette, r, &panel);
 }
 
 static GtkWidget *
-spark_new(const DemurWatchLine *line, double limit) {
+spark_new(const DemurWatchLine *line) {
   Spark *spark = g_new0(Spark, 1);
   spark->evidence = line->n > 0 ? g_memdup2(line->evidence, line->n * sizeof(double)) : NULL;
   spark->n = line->n;
   spark->alarm_at = line->alarm_at;
-  spark->limit = limit;
+  spark->limit = line->limit;
   DemurDrawing *drawing = demur_drawing_new(line->title, SPARK_WIDTH, SPARK_HEIGHT);
   demur_drawing_set(drawing, draw_spark, NULL, spark, spark_free);
   g_autofree char *words = g_strdup_printf(
       ngettext_("evidence of a change %.3g after %zu patient; an alarm is %.0f",
                 "evidence of a change %.3g after %zu patients; an alarm is %.0f", line->n),
-      line->now, line->n, limit);
+      line->now, line->n, line->limit);
   demur_drawing_describe(drawing, words);
   gtk_widget_set_valign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
   return GTK_WIDGET(drawing);
@@ -103,11 +105,11 @@ label_new(const char *text, const char *style) {
 
 /* Never colour alone. */
 static GtkWidget *
-state_new(const DemurWatchLine *line, double limit) {
-  const char *text = line->alarm               ? _("⚑ Alarm")
-                     : line->n == 0            ? _("– nothing yet")
-                     : line->now >= limit / 10 ? _("△ unusual")
-                                               : _("✓ as before");
+state_new(const DemurWatchLine *line) {
+  const char *text = line->alarm                     ? _("⚑ Alarm")
+                     : line->n == 0                  ? _("– nothing yet")
+                     : line->now >= line->limit / 10 ? _("△ unusual")
+                                                     : _("✓ as before");
   return label_new(text, line->alarm ? "stopped" : NULL);
 }
 
@@ -116,7 +118,8 @@ signals_new(const DemurWatchState *state) {
   GtkGrid *grid = GTK_GRID(gtk_grid_new());
   gtk_grid_set_row_spacing(grid, 2);
   gtk_grid_set_column_spacing(grid, 18);
-  const char *const headings[] = {_("Watched"), _("Evidence of a change"), _("State"),
+  const char *const headings[] = {_("Watched"),  _("Evidence of a change"),
+                                  _("State"),    _("In numbers"),
                                   _("Patients"), _("What changed")};
   for (int c = 0; c < (int)G_N_ELEMENTS(headings); c++)
     gtk_grid_attach(grid, label_new(headings[c], "heading"), c, 0, 1, 1);
@@ -143,10 +146,15 @@ signals_new(const DemurWatchState *state) {
     gtk_label_set_max_width_chars(GTK_LABEL(title), 26);
     const int row = (int)i + 1;
     gtk_grid_attach(grid, title, 0, row, 1, 1);
-    gtk_grid_attach(grid, spark_new(line, state->result->limit), 1, row, 1, 1);
-    gtk_grid_attach(grid, state_new(line, state->result->limit), 2, row, 1, 1);
-    gtk_grid_attach(grid, label_new(n, NULL), 3, row, 1, 1);
-    gtk_grid_attach(grid, change, 4, row, 1, 1);
+    gtk_grid_attach(grid, spark_new(line), 1, row, 1, 1);
+    gtk_grid_attach(grid, state_new(line), 2, row, 1, 1);
+    g_autofree char *evidence = demur_watch_line_evidence(line, demur_words_translate);
+    GtkWidget *told = label_new(evidence, NULL);
+    gtk_label_set_width_chars(GTK_LABEL(told), 16);
+    gtk_label_set_max_width_chars(GTK_LABEL(told), 24);
+    gtk_grid_attach(grid, told, 3, row, 1, 1);
+    gtk_grid_attach(grid, label_new(n, NULL), 4, row, 1, 1);
+    gtk_grid_attach(grid, change, 5, row, 1, 1);
   }
   return GTK_WIDGET(grid);
 }

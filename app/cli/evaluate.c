@@ -189,6 +189,33 @@ print_groups(const DemurEvaluation *e) {
   }
 }
 
+/* Why a number of the table lacks. */
+static void
+explain_lacking(const DemurHoldBack *hold_back, size_t n_scans) {
+  gboolean all_shown = FALSE, none_shown = FALSE, few = FALSE, rounded = FALSE;
+  for (size_t r = 0; r < hold_back->n_rows; r++) {
+    const DemurHoldBackRow *row = &hold_back->rows[r];
+    few |= !isfinite(row->coverage);
+    none_shown |= isfinite(row->coverage) && row->n_shown == 0;
+    all_shown |= isfinite(row->coverage) && row->n_shown == n_scans;
+    rounded |= row->is_rule && row->n_shown > 0 && row->n_shown < n_scans &&
+               !(isfinite(row->net_benefit) && isfinite(row->selectivity));
+  }
+  if (all_shown)
+    g_print("  selectivity is what a scan that is held back costs, over what any does: \"-\" where "
+            "none is held back\n");
+  if (none_shown)
+    g_print("  net benefit is that of the scans shown: \"-\" where none is\n");
+  if (rounded)
+    g_print("  \"-\" of the interval's rule: so near to 0 that its step of %d outcomes is larger\n",
+            DEMUR_SMALL_CELL);
+  if (few)
+    g_print(
+        "  a row of \"-\": no coverage is near that may be told, as fewer than %d patients would "
+        "differ in outcome\n",
+        DEMUR_SMALL_CELL);
+}
+
 /* Whether the risks' intervals hold, and the rule that holds back across a decision threshold. */
 static void
 print_hold_back(const DemurEvaluation *e) {
@@ -211,6 +238,7 @@ print_hold_back(const DemurEvaluation *e) {
               number_text(row->net_benefit, a, sizeof a),
               number_text(row->selectivity, b, sizeof b));
     }
+    explain_lacking(hold_back, e->n_scans);
   }
 }
 

@@ -49,13 +49,18 @@ print_started_json(DemurContext *context, const DemurWatchStartParams *params,
   demur_json_bool(json, "simulated", started->plan->simulated);
   demur_json_string(json, "plan_digest", started->digest);
   demur_json_double(json, "alpha", started->plan->alpha);
-  demur_json_double(json, "limit", demur_watch_limit(started->plan));
   demur_json_double(json, "requested_coverage", started->plan->coverage);
   demur_json_int(json, "n_reference",
                  (gint64)demur_watch_told_reference(params->site, started->n_reference));
   demur_json_int(json, "n_reference_labelled",
                  (gint64)demur_watch_told_reference(params->site, started->plan->n_labelled));
   demur_json_int(json, "n_trained", (gint64)started->n_trained);
+  demur_json_begin_object(json, "limits");
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    if (started->plan->rules[s] != DEMUR_WATCH_IGNORE)
+      demur_json_double(json, demur_watch_columns[s].name,
+                        demur_watch_limit(started->plan, (DemurWatchSignal)s));
+  demur_json_end_object(json);
   demur_json_begin_object(json, "rules");
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     demur_json_string(json, demur_watch_columns[s].name,
@@ -96,10 +101,13 @@ print_started(const DemurWatchStartParams *params, const DemurWatchStarted *star
         "The reference does not record:%s. Of these the first patients to come who have them are "
         "the reference.\n",
         missing->str);
-  g_print(
-      "An alarm is an e-value of %.0f. Of hospitals where nothing changes at most %g %% ever see "
-      "one.\n",
-      demur_watch_limit(started->plan), 100.0 * started->plan->alpha);
+  g_print("An alarm is an e-value of:");
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    if (started->plan->rules[s] != DEMUR_WATCH_IGNORE)
+      g_print(" %s %.0f", demur_watch_columns[s].name,
+              demur_watch_limit(started->plan, (DemurWatchSignal)s));
+  g_print(".\nOf hospitals where nothing changes at most %g %% ever see one.\n",
+          100.0 * started->plan->alpha);
   for (guint r = 0; r < DEMUR_N_WATCH_RULES; r++) {
     g_autoptr(GString) names = g_string_new(NULL);
     for (guint s = 0; s < DEMUR_N_WATCH; s++)
@@ -185,12 +193,14 @@ print_state(const DemurWatchState *state) {
   if (state->outdated)
     g_print(
         "The selector was trained anew or is gone: nothing new is seen; begin the watch anew.\n");
-  g_print("  %-13s %8s %10s  what changed most\n", "signal", "patients", "e-value");
+  g_print("  %-13s %8s %10s %10s %10s  %-10s  what changed most\n", "signal", "patients", "e-value",
+          "alarm at", "highest", "on");
   g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL);
   for (guint i = 0; i < lines->len; i++) {
     const DemurWatchLine *line = lines->pdata[i];
-    g_print("  %-13s %8zu %10.3g  %s%s\n", demur_watch_columns[line->signal].name, line->n,
-            line->now, line->alarm ? "ALARM: " : "",
+    g_print("  %-13s %8zu %10.3g %10.0f %10.3g  %-10.10s  %s%s\n",
+            demur_watch_columns[line->signal].name, line->n, line->now, line->limit, line->most,
+            line->most_reached != NULL ? line->most_reached : "", line->alarm ? "ALARM: " : "",
             line->change != NULL ? line->change : "of too few patients to be told");
     if (line->n_waiting > 0)
       g_print(line->n_waiting == 1
@@ -198,7 +208,8 @@ print_state(const DemurWatchState *state) {
                   : "  %-13s %zu labels wait for those of patients who came before\n",
               "", line->n_waiting);
   }
-  g_print("An alarm is an e-value of %.0f.\n", state->result->limit);
+  g_print("The e-value is the evidence now that something changed, 1 is none; it falls again where "
+          "what comes is as before. An alarm is one that once reached its line.\n");
   const size_t others = state->n_again + state->n_before + state->n_trained + state->n_gone;
   if (others > 0)
     g_print(

@@ -20,6 +20,8 @@ write_signal(DemurJson *json, const DemurWatchPlan *plan, guint s) {
       demur_json_begin_object(json, NULL);
       demur_json_string(json, "value", shares->texts[k]);
       demur_json_int(json, "n", (gint64)shares->counts[k]);
+      if (plan->bets >= 3)
+        demur_json_int(json, "n_fixed", (gint64)shares->fixed[k]);
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
@@ -45,6 +47,8 @@ demur_watch_plan_to_json(const DemurWatchPlan *plan) {
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     write_signal(json, plan, s);
   demur_json_end_object(json);
+  if (plan->bets >= 3)
+    demur_json_int(json, "n_fixed", (gint64)plan->n_fixed);
   demur_json_doubles(json, "labels", plan->labels, plan->n_labelled);
   demur_json_doubles(json, "risks", plan->risks, plan->n_labelled);
   demur_json_doubles(json, "scores", plan->scores, plan->n_labelled);
@@ -74,7 +78,7 @@ read_numbers(JsonObject *object, const char *key, size_t *n, GError **error) {
 }
 
 static gboolean
-read_shares(JsonObject *object, DemurWatchShares *shares, GError **error) {
+read_shares(JsonObject *object, gint bets, DemurWatchShares *shares, GError **error) {
   JsonArray *array;
   if (!demur_json_read_array(object, "shares", &array, error))
     return FALSE;
@@ -82,16 +86,19 @@ read_shares(JsonObject *object, DemurWatchShares *shares, GError **error) {
   g_strfreev(shares->texts);
   shares->texts = g_new0(char *, n + 1);
   shares->counts = g_new0(size_t, MAX(n, 1));
+  shares->fixed = g_new0(size_t, MAX(n, 1));
   for (guint k = 0; k < n; k++) {
     JsonObject *share;
     const char *text;
-    gint64 count;
+    gint64 count, fixed = 0;
     if (!demur_json_read_element(array, k, "shares", &share, error) ||
         !demur_json_read_string(share, "value", &text, error) ||
-        !demur_json_read_int(share, "n", 1, G_MAXINT32, &count, error))
+        !demur_json_read_int(share, "n", 1, G_MAXINT32, &count, error) ||
+        (bets >= 3 && !demur_json_read_int(share, "n_fixed", 0, count, &fixed, error)))
       return FALSE;
     shares->texts[k] = g_strdup(text);
     shares->counts[k] = (size_t)count;
+    shares->fixed[k] = (size_t)fixed;
     shares->n = k + 1;
   }
   return TRUE;
@@ -113,7 +120,7 @@ read_signal(JsonObject *signals, DemurWatchPlan *plan, guint s, GError **error) 
     return FALSE;
   }
   if (demur_watch_columns[s].kind == DEMUR_WATCH_CATEGORY)
-    return read_shares(object, &plan->shares[s], error);
+    return read_shares(object, plan->bets, &plan->shares[s], error);
   return demur_watch_columns[s].kind != DEMUR_WATCH_NUMBER ||
          (plan->numbers[s] = read_numbers(object, "values", &plan->n_numbers[s], error)) != NULL;
 }
@@ -179,6 +186,11 @@ demur_watch_plan_from_json(const char *text, GError **error) {
   if ((plan->labels = read_numbers(object, "labels", &plan->n_labelled, error)) == NULL ||
       (plan->risks = read_numbers(object, "risks", &n_risks, error)) == NULL)
     return NULL;
+  gint64 n_fixed = 0;
+  if (plan->bets >= 3 &&
+      !demur_json_read_int(object, "n_fixed", 0, (gint64)plan->n_labelled, &n_fixed, error))
+    return NULL;
+  plan->n_fixed = (size_t)n_fixed;
   if (n_risks != plan->n_labelled) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of a watch has labels without risks");
     return NULL;

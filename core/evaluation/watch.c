@@ -7,13 +7,18 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/sha256.h"
+#include "evaluation/watch-expected.h"
 #include "metrics/betting.h"
 #include "metrics/calibration-fit.h"
 #include "metrics/exchangeability.h"
 #include "metrics/intervals.h"
 
 #define MIN_ALPHA 1e-6
-#define BETS 2
+#define BETS 3
+/* Of the reference, the part that fixes bets and the order of categories: half of the patients for categories, of
+ * which only shares are asked, fewer for labels, which are compared with the others for longer. */
+#define FIXED_PART 0.5
+#define FIXED_LABELS 0.35
 
 /* m of the slope where the reference has no label. */
 #define USUAL_RISK 0.1
@@ -104,6 +109,7 @@ demur_watch_plan_free(DemurWatchPlan *plan) {
     g_free(plan->numbers[s]);
     g_strfreev(plan->shares[s].texts);
     g_free(plan->shares[s].counts);
+    g_free(plan->shares[s].fixed);
   }
   g_free(plan->labels);
   g_free(plan->risks);
@@ -129,12 +135,25 @@ demur_watch_plan_check(const DemurWatchPlan *plan, GError **error) {
   return wrong == NULL;
 }
 
+/* A signal's part of alpha, in relation to the others'. */
+static const double parts[DEMUR_N_WATCH] = {
+    [DEMUR_WATCH_SCORE] = 0.6,        [DEMUR_WATCH_RISK] = 2.0,
+    [DEMUR_WATCH_DISTANCE] = 0.35,    [DEMUR_WATCH_COVERAGE] = 2.0,
+    [DEMUR_WATCH_ELIGIBLE] = 0.35,    [DEMUR_WATCH_MANUFACTURER] = 0.35,
+    [DEMUR_WATCH_KERNEL] = 2.0,       [DEMUR_WATCH_THICKNESS] = 2.0,
+    [DEMUR_WATCH_VERSION] = 0.35,     [DEMUR_WATCH_OUTCOME] = 0.6,
+    [DEMUR_WATCH_CALIBRATION] = 1.75, [DEMUR_WATCH_SLOPE] = 6.0,
+    [DEMUR_WATCH_RANGE] = 0.6,        [DEMUR_WATCH_FLAGGED] = 0.35};
+
 double
-demur_watch_limit(const DemurWatchPlan *plan) {
-  guint n_watched = 0;
+demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal) {
+  if (plan->rules[signal] == DEMUR_WATCH_IGNORE)
+    return INFINITY;
+  double sum = 0.0;
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
-    n_watched += plan->rules[s] != DEMUR_WATCH_IGNORE;
-  return n_watched / plan->alpha;
+    if (plan->rules[s] != DEMUR_WATCH_IGNORE)
+      sum += plan->bets < 3 ? 1.0 : parts[s];
+  return sum / ((plan->bets < 3 ? 1.0 : parts[signal]) * plan->alpha);
 }
 
 static double
@@ -171,15 +190,24 @@ text_of(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPat
   return text != NULL ? text : "";
 }
 
+/* Whether the reference's patient is of the part that fixes bets. */
+static gboolean
+is_fixed(const DemurWatchPlan *plan, size_t patient, double part) {
+  DemurRandom random =
+      demur_random_stream(plan->seed, DEMUR_STREAM_WATCH, patient, DEMUR_N_WATCH, 0);
+  return plan->bets >= 3 && demur_random_uniform(&random) < part;
+}
+
+/* order: by what it stands. */
 typedef struct {
   const char *text;
-  size_t count;
+  size_t count, fixed, order;
 } Share;
 
 static int
 by_share(gconstpointer a, gconstpointer b) {
   const Share *one = a, *other = b;
-  return one->count != other->count ? (one->count > other->count ? -1 : 1)
+  return one->order != other->order ? (one->order > other->order ? -1 : 1)
                                     : strcmp(one->text, other->text);
 }
 
@@ -194,24 +222,42 @@ refer_shares(DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPati
       continue;
     gpointer place = g_hash_table_lookup(places, text);
     if (place == NULL) {
-      const Share share = {text, 0};
+      const Share share = {text, 0, 0, 0};
       g_array_append_val(found, share);
       place = GUINT_TO_POINTER(found->len);
       g_hash_table_insert(places, (gpointer)text, place);
     }
-    g_array_index(found, Share, GPOINTER_TO_UINT(place) - 1).count++;
+    Share *share = &g_array_index(found, Share, GPOINTER_TO_UINT(place) - 1);
+    share->count++;
+    share->fixed += is_fixed(plan, i, FIXED_PART) ? 1 : 0;
+    share->order = plan->bets >= 3 ? share->fixed : share->count;
   }
   g_array_sort(found, by_share);
   DemurWatchShares *shares = &plan->shares[signal];
   g_strfreev(shares->texts);
   g_free(shares->counts);
+  g_free(shares->fixed);
   shares->n = found->len;
   shares->texts = g_new0(char *, found->len + 1);
   shares->counts = g_new0(size_t, MAX(found->len, 1));
+  shares->fixed = g_new0(size_t, MAX(found->len, 1));
   for (guint i = 0; i < found->len; i++) {
     shares->texts[i] = g_strdup(g_array_index(found, Share, i).text);
     shares->counts[i] = g_array_index(found, Share, i).count;
+    shares->fixed[i] = g_array_index(found, Share, i).fixed;
   }
+}
+
+/* Those of the fixed part, or the others. */
+static void
+refer_labels(DemurWatchPlan *plan, const DemurWatchPatient *patients, size_t n, gboolean fixed) {
+  for (size_t i = 0; i < n; i++)
+    if (patients[i].scored && isfinite(patients[i].label) && isfinite(patients[i].risk) &&
+        is_fixed(plan, i, FIXED_LABELS) == fixed) {
+      plan->labels[plan->n_labelled] = patients[i].label;
+      plan->scores[plan->n_labelled] = patients[i].score;
+      plan->risks[plan->n_labelled++] = patients[i].risk;
+    }
 }
 
 void
@@ -238,12 +284,9 @@ demur_watch_plan_refer(DemurWatchPlan *plan, const DemurWatchPatient *patients, 
   plan->risks = g_new(double, MAX(n, 1));
   plan->scores = g_new(double, MAX(n, 1));
   plan->n_labelled = 0;
-  for (size_t i = 0; i < n; i++)
-    if (patients[i].scored && isfinite(patients[i].label) && isfinite(patients[i].risk)) {
-      plan->labels[plan->n_labelled] = patients[i].label;
-      plan->scores[plan->n_labelled] = patients[i].score;
-      plan->risks[plan->n_labelled++] = patients[i].risk;
-    }
+  refer_labels(plan, patients, n, TRUE);
+  plan->n_fixed = plan->n_labelled;
+  refer_labels(plan, patients, n, FALSE);
 }
 
 /* ---- values ---- */
@@ -262,10 +305,12 @@ text_fraction(const char *text) {
   return fraction;
 }
 
+/* Behind all what the reference lacks, or the part of it that fixes the order. */
 static double
-category_code(const DemurWatchShares *shares, const char *text) {
+category_code(const DemurWatchPlan *plan, DemurWatchSignal signal, const char *text) {
+  const DemurWatchShares *shares = &plan->shares[signal];
   for (size_t k = 0; k < shares->n; k++)
-    if (strcmp(shares->texts[k], text) == 0)
+    if ((plan->bets < 3 || shares->fixed[k] > 0) && strcmp(shares->texts[k], text) == 0)
       return (double)k;
   return (double)shares->n + text_fraction(text);
 }
@@ -278,17 +323,11 @@ logit(double risk) {
 
 static double
 mean_logit(const DemurWatchPlan *plan) {
+  const size_t n = plan->bets < 3 ? plan->n_labelled : plan->n_fixed;
   double sum = 0.0;
-  for (size_t i = 0; i < plan->n_labelled; i++)
+  for (size_t i = 0; i < n; i++)
     sum += logit(plan->risks[i]);
-  return plan->n_labelled > 0 ? sum / (double)plan->n_labelled : logit(USUAL_RISK);
-}
-
-static double
-labelled_value(DemurWatchSignal signal, double middle, double label, double risk) {
-  return signal == DEMUR_WATCH_OUTCOME ? label
-         : signal == DEMUR_WATCH_SLOPE ? (label - risk) * (logit(risk) - middle)
-                                       : label - risk;
+  return n > 0 ? sum / (double)n : logit(USUAL_RISK);
 }
 
 /* Whether nothing is bet against a reference that does not record the signal. A watch of the bets of before keeps the
@@ -306,9 +345,9 @@ counted_text(const DemurWatchPlan *plan, DemurWatchSignal signal,
   return text != NULL && *text == '\0' && lacks_reference(plan, signal) ? NULL : text;
 }
 
-/* The values of a signal, finite ones only. */
+/* The values of a signal, finite ones only; the reference's fixed part first. */
 typedef struct {
-  size_t n_reference, n;
+  size_t n_reference, n_fixed, n;
   double *reference, *values;
   double *labels, *risks; /* [n_reference] of a labelled signal; else NULL */
   guint32 *rows;          /* [n] of the stream */
@@ -325,9 +364,27 @@ values_clear(Values *values) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Values, values_clear)
 
+static size_t
+take_shares(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *values) {
+  const DemurWatchShares *shares = &plan->shares[signal];
+  size_t n = 0, n_fixed = 0;
+  for (size_t k = 0; k < shares->n; k++) {
+    n += shares->counts[k];
+    n_fixed += plan->bets < 3 ? 0 : shares->fixed[k];
+  }
+  values->reference = g_new(double, MAX(n, 1));
+  values->n_fixed = n_fixed;
+  for (size_t k = 0, at = 0, fixed_at = 0; k < shares->n; k++) {
+    const size_t fixed = plan->bets < 3 ? 0 : shares->fixed[k];
+    const double code = category_code(plan, signal, shares->texts[k]);
+    for (size_t c = 0; c < shares->counts[k]; c++)
+      values->reference[c < fixed ? fixed_at++ : n_fixed + at++] = code;
+  }
+  return n;
+}
+
 static void
 take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *values) {
-  const DemurWatchShares *shares = &plan->shares[signal];
   size_t n = 0;
   switch (demur_watch_columns[signal].kind) {
   case DEMUR_WATCH_NUMBER:
@@ -335,14 +392,8 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
     values->reference = n > 0 ? g_memdup2(plan->numbers[signal], n * sizeof(double)) : NULL;
     break;
   case DEMUR_WATCH_CATEGORY:
-    if (lacks_reference(plan, signal))
-      break;
-    for (size_t k = 0; k < shares->n; k++)
-      n += shares->counts[k];
-    values->reference = g_new(double, MAX(n, 1));
-    for (size_t k = 0, i = 0; k < shares->n; k++)
-      for (size_t c = 0; c < shares->counts[k]; c++)
-        values->reference[i++] = (double)k;
+    if (!lacks_reference(plan, signal))
+      n = take_shares(plan, signal, values);
     break;
   case DEMUR_WATCH_LABELLED:
     values->reference = g_new(double, MAX(plan->n_labelled, 1));
@@ -351,10 +402,11 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
     for (size_t i = 0; signal != DEMUR_WATCH_RANGE && i < plan->n_labelled; i++) {
       if (signal == DEMUR_WATCH_FLAGGED && !(plan->scores[i] < plan->threshold))
         continue;
+      values->n_fixed += plan->bets >= 3 && i < plan->n_fixed ? 1 : 0;
       values->labels[n] = plan->labels[i];
       values->risks[n] = plan->risks[i];
       values->reference[n++] =
-          labelled_value(signal, mean_logit(plan), plan->labels[i], plan->risks[i]);
+          demur_watch_labelled_value(signal, mean_logit(plan), plan->labels[i], plan->risks[i]);
     }
     break;
   }
@@ -383,7 +435,8 @@ take_labelled(const DemurWatchPlan *plan, DemurWatchSignal signal,
     }
     values->rows[values->n] = (guint32)i;
     values->values[values->n++] =
-        signal == DEMUR_WATCH_RANGE ? p->label : labelled_value(signal, middle, p->label, p->risk);
+        signal == DEMUR_WATCH_RANGE ? p->label
+                                    : demur_watch_labelled_value(signal, middle, p->label, p->risk);
   }
 }
 
@@ -404,7 +457,7 @@ take_values(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatc
       value = number_of(signal, &patients[i]);
     } else {
       const char *text = counted_text(plan, signal, &patients[i]);
-      value = text != NULL ? category_code(&plan->shares[signal], text) : NAN;
+      value = text != NULL ? category_code(plan, signal, text) : NAN;
     }
     if (!isfinite(value))
       continue;
@@ -455,7 +508,8 @@ count_categories(const DemurWatchPlan *plan, DemurWatchSignal signal,
   GArray *all = g_array_new(FALSE, FALSE, sizeof(Moved));
   const DemurWatchShares *shares = &plan->shares[signal];
   for (size_t k = 0; values->n_reference > 0 && k < shares->n; k++) {
-    const Moved one = {(double)k, (double)shares->counts[k], 0.0, shares->texts[k]};
+    const Moved one = {category_code(plan, signal, shares->texts[k]), (double)shares->counts[k],
+                       0.0, shares->texts[k]};
     g_array_append_val(all, one);
   }
   for (size_t i = 0; i < values->n; i++) {
@@ -591,11 +645,10 @@ bet_on_range(const DemurWatchPlan *plan, const DemurWatchPatient *patients, cons
 
 /* Where the reference's equal values end, as shares of it: the bins of a category, or of a label. */
 static size_t
-find_edges(const Values *values, double *edges) {
-  const size_t n = values->n_reference;
-  g_autofree double *sorted = g_memdup2(values->reference, n * sizeof(double));
+find_edges(const double *reference, size_t n, double *edges) {
   if (n == 0)
     return 0;
+  g_autofree double *sorted = g_memdup2(reference, n * sizeof(double));
   qsort(sorted, n, sizeof(double), ascending);
   size_t n_edges = 0;
   for (size_t i = 1; i < n && n_edges < DEMUR_EXCHANGE_BINS; i++)
@@ -619,20 +672,13 @@ cut_risk(double risk) {
   return CLAMP(risk, MIN_RISK, 1.0 - MIN_RISK);
 }
 
-/* `ratio` times the risk; where that is near 1, what is left of 1 divided by it: no label is so unlikely
- * behind the change that one of them takes the fortune. */
-static double
-times_as_often(double ratio, double risk) {
-  const double often = ratio * risk, rare = 1.0 - (1.0 - risk) / ratio;
-  return ratio > 1.0 ? fmin(often, rare) : fmax(often, rare);
-}
-
 static double
 changed_risk(const DemurWatchPlan *plan, DemurWatchSignal signal, size_t change, double middle,
              double risk) {
   if (signal == DEMUR_WATCH_SLOPE)
     return 1.0 / (1.0 + exp(-(middle + slopes[change] * (logit(risk) - middle))));
-  return plan->bets < 2 ? cut_risk(ratios[change] * risk) : times_as_often(ratios[change], risk);
+  return plan->bets < 2 ? cut_risk(ratios[change] * risk)
+                        : demur_watch_times_as_often(ratios[change], risk);
 }
 
 /* A reference's value, and how much likelier its label is behind the change. */
@@ -792,6 +838,47 @@ expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values
   shapes->share = EXPECTED_SHARE;
 }
 
+/* Categories that the fixed part has. */
+static size_t
+fixed_counts(const DemurWatchPlan *plan, DemurWatchSignal signal, size_t *counts) {
+  const DemurWatchShares *shares = &plan->shares[signal];
+  size_t n = 0;
+  for (size_t k = 0; k < shares->n; k++)
+    if (shares->fixed[k] > 0)
+      counts[n++] = shares->fixed[k];
+  return n;
+}
+
+static DemurExchangeTable *
+expected_of(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
+            size_t n_pool) {
+  switch (demur_watch_columns[signal].kind) {
+  case DEMUR_WATCH_NUMBER:
+    return demur_watch_expect_moves();
+  case DEMUR_WATCH_CATEGORY: {
+    if (lacks_reference(plan, signal))
+      return NULL;
+    g_autofree size_t *counts = g_new(size_t, MAX(plan->shares[signal].n, 1));
+    const size_t n = fixed_counts(plan, signal, counts);
+    return demur_watch_expect_shares(counts, n, n_pool);
+  }
+  case DEMUR_WATCH_LABELLED:
+    break;
+  }
+  return demur_watch_expect_labels(signal, values->labels, values->risks, values->n_fixed,
+                                   mean_logit(plan), n_pool);
+}
+
+static void
+bet_by_table(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
+             const double *places, size_t n_pool, DemurWatchSignalResult *result) {
+  double edges[DEMUR_EXCHANGE_BINS];
+  const size_t n_edges = find_edges(values->reference, values->n_fixed, edges);
+  g_autoptr(DemurExchangeTable) table = expected_of(plan, signal, values, n_pool);
+  result->change =
+      demur_exchange_follow(places, values->n, n_pool, edges, n_edges, table, result->evidence);
+}
+
 static void
 bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
                 const DemurWatchPatient *patients, const Values *values,
@@ -803,9 +890,14 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
                                              patients[values->rows[i]].key, signal, 0);
     draws[i] = demur_random_uniform(&random);
   }
-  demur_exchange_places(values->reference, values->n_reference, values->values, draws, n, places);
+  const size_t n_fixed = values->n_fixed, n_pool = values->n_reference - n_fixed;
+  demur_exchange_places(values->reference + n_fixed, n_pool, values->values, draws, n, places);
+  if (plan->bets >= 3) {
+    bet_by_table(plan, signal, values, places, n_pool, result);
+    return;
+  }
   double edges[DEMUR_EXCHANGE_BINS];
-  const size_t n_edges = find_edges(values, edges);
+  const size_t n_edges = find_edges(values->reference, values->n_reference, edges);
   DemurExchangeShapes shapes;
   expect_changes(plan, signal, values, edges, n_edges, &shapes);
   result->change = demur_exchange_evidence(places, n, edges, n_edges, &shapes, result->evidence);
@@ -814,8 +906,12 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
 static void
 look_at(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPatient *patients,
         size_t n, gint64 after, DemurWatchSignalResult *result) {
-  *result =
-      (DemurWatchSignalResult){.most = 1.0, .alarm = DEMUR_WATCH_NONE, .before = NAN, .since = NAN};
+  *result = (DemurWatchSignalResult){.limit = demur_watch_limit(plan, signal),
+                                     .most = 1.0,
+                                     .most_at = DEMUR_WATCH_NONE,
+                                     .alarm = DEMUR_WATCH_NONE,
+                                     .before = NAN,
+                                     .since = NAN};
   g_auto(Values) values = take_values(plan, signal, patients, n, after);
   result->n_reference = values.n_reference;
   result->n = values.n;
@@ -827,10 +923,12 @@ look_at(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPat
     bet_on_exchange(plan, signal, patients, &values, result);
   tell_change(plan, signal, patients, &values, result);
   result->rows = g_steal_pointer(&values.rows);
-  const double limit = demur_watch_limit(plan);
   for (size_t i = 0; i < result->n; i++) {
-    result->most = fmax(result->most, result->evidence[i]);
-    if (result->alarm == DEMUR_WATCH_NONE && result->evidence[i] >= limit)
+    if (result->evidence[i] > result->most) {
+      result->most = result->evidence[i];
+      result->most_at = i;
+    }
+    if (result->alarm == DEMUR_WATCH_NONE && result->evidence[i] >= result->limit)
       result->alarm = i;
   }
 }
@@ -839,11 +937,14 @@ DemurWatchResult *
 demur_watch_look(const DemurWatchPlan *plan, const DemurWatchPatient *patients, size_t n,
                  const gint64 *after) {
   DemurWatchResult *result = g_new0(DemurWatchResult, 1);
-  result->limit = demur_watch_limit(plan);
   for (guint s = 0; s < DEMUR_N_WATCH; s++) {
     if (plan->rules[s] == DEMUR_WATCH_IGNORE)
-      result->signals[s] = (DemurWatchSignalResult){
-          .most = 1.0, .alarm = DEMUR_WATCH_NONE, .before = NAN, .since = NAN};
+      result->signals[s] = (DemurWatchSignalResult){.limit = INFINITY,
+                                                    .most = 1.0,
+                                                    .most_at = DEMUR_WATCH_NONE,
+                                                    .alarm = DEMUR_WATCH_NONE,
+                                                    .before = NAN,
+                                                    .since = NAN};
     else
       look_at(plan, (DemurWatchSignal)s, patients, n, after != NULL ? after[s] : G_MININT64,
               &result->signals[s]);

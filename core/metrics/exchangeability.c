@@ -35,7 +35,8 @@ typedef struct {
   double counts[N_PARTITIONS][DEMUR_EXCHANGE_BINS];
   double n;
   double shapes[N_SHAPES];
-  double own[DEMUR_EXCHANGE_SHAPES]; /* on the caller's shapes */
+  double own[DEMUR_EXCHANGE_TABLE_SHAPES]; /* on the caller's shapes */
+  size_t from;                             /* places before it began */
 } Gambler;
 
 void
@@ -83,12 +84,11 @@ demur_exchange_weight_from(size_t k) {
   return DEMUR_EXCHANGE_EVEN / ((double)k + DEMUR_EXCHANGE_EVEN);
 }
 
+/* share of the capital is on the caller's shapes; those are set by whoever calls. */
 static void
-gambler_begin(Gambler *gambler, const DemurExchangeShapes *own, double capital) {
+gambler_begin(Gambler *gambler, double share, double capital) {
   *gambler = (Gambler){.n = 0.0};
-  for (size_t s = 0; s < own->n_shapes; s++)
-    gambler->own[s] = own->share * capital / (double)own->n_shapes;
-  capital -= own->n_shapes > 0 ? own->share * capital : 0.0;
+  capital -= share * capital;
   for (size_t h = 0; h < N_PARTITIONS; h++)
     for (size_t a = 0; a < N_STRENGTHS; a++)
       gambler->histograms[h][a] = 0.5 * capital / (N_PARTITIONS * N_STRENGTHS);
@@ -136,10 +136,10 @@ bins_at(const Partition *partitions, double p, Bins *bins) {
   }
 }
 
-/* Bets on a place, in the bin `at` of the caller's shapes; gives what the gambler then has. */
+/* Bets on a place, where the caller's shapes have the densities own [n_own]; gives what the gambler then has. */
 static double
-gambler_add(Gambler *gambler, const Bins *bins, const double *densities,
-            const DemurExchangeShapes *own, size_t at) {
+gambler_add(Gambler *gambler, const Bins *bins, const double *densities, const double *own,
+            size_t n_own) {
   double sum = 0.0;
   for (size_t h = 0; h < N_PARTITIONS; h++) {
     double *count = &gambler->counts[h][bins->bin[h]];
@@ -156,8 +156,8 @@ gambler_add(Gambler *gambler, const Bins *bins, const double *densities,
     bet(&gambler->shapes[s], densities[s]);
     sum += gambler->shapes[s];
   }
-  for (size_t s = 0; s < own->n_shapes; s++) {
-    bet(&gambler->own[s], own->densities[s][at]);
+  for (size_t s = 0; s < n_own; s++) {
+    bet(&gambler->own[s], own[s]);
     sum += gambler->own[s];
   }
   return sum;
@@ -186,8 +186,11 @@ run(const double *places, size_t n, const double *edges, size_t n_edges,
   size_t n_begun = 0, most = 0;
   for (size_t i = 0; i < n; i++) {
     if (i % DEMUR_EXCHANGE_BLOCK == 0) {
-      gambler_begin(&gamblers[n_begun], own, demur_exchange_weight(n_begun));
-      n_begun++;
+      const double capital = demur_exchange_weight(n_begun);
+      Gambler *gambler = &gamblers[n_begun++];
+      gambler_begin(gambler, own->n_shapes > 0 ? own->share : 0.0, capital);
+      for (size_t s = 0; s < own->n_shapes; s++)
+        gambler->own[s] = own->share * capital / (double)own->n_shapes;
     }
     double densities[N_SHAPES];
     shapes_at(places[i], densities);
@@ -196,9 +199,12 @@ run(const double *places, size_t n, const double *edges, size_t n_edges,
     size_t at = 0;
     while (at + 1 < own->n_bins && places[i] >= own->ends[at])
       at++;
+    double at_place[DEMUR_EXCHANGE_SHAPES];
+    for (size_t s = 0; s < own->n_shapes; s++)
+      at_place[s] = own->densities[s][at];
     double sum = demur_exchange_weight_from(n_begun), best = -1.0;
     for (size_t k = 0; k < n_begun; k++) {
-      const double capital = gambler_add(&gamblers[k], &bins, densities, own, at);
+      const double capital = gambler_add(&gamblers[k], &bins, densities, at_place, own->n_shapes);
       sum += capital;
       if (capital > best) {
         best = capital;
@@ -216,4 +222,93 @@ demur_exchange_evidence(const double *places, size_t n, const double *edges, siz
                         const DemurExchangeShapes *shapes, double *evidence) {
   const DemurExchangeShapes none = {.n_shapes = 0};
   return run(places, n, edges, n_edges, shapes != NULL ? shapes : &none, evidence);
+}
+
+/* ---- by a table ---- */
+
+/* As many patients as DEMUR_EXCHANGE_EVEN of the blocks above. */
+#define EVEN_STEPS (DEMUR_EXCHANGE_EVEN * DEMUR_EXCHANGE_BLOCK / (double)DEMUR_EXCHANGE_STEP)
+
+double
+demur_exchange_step_weight(size_t k) {
+  return EVEN_STEPS / (((double)k + EVEN_STEPS) * ((double)k + EVEN_STEPS + 1.0));
+}
+
+double
+demur_exchange_step_weight_from(size_t k) {
+  return EVEN_STEPS / ((double)k + EVEN_STEPS);
+}
+
+/* Who is awake: gamblers [n], in the order of their beginnings, and what those have who are not. */
+typedef struct {
+  Gambler *gamblers;
+  double *stakes; /* [n] what each began with */
+  size_t n, n_begun;
+  double asleep;
+} Table;
+
+static void
+begin_at(Table *awake, size_t from, const DemurExchangeTable *table) {
+  const double capital = demur_exchange_step_weight(awake->n_begun++);
+  Gambler *gambler = &awake->gamblers[awake->n];
+  awake->stakes[awake->n++] = capital;
+  gambler_begin(gambler, table != NULL && table->n_shapes > 0 ? table->share : 0.0, capital);
+  gambler->from = from;
+  for (size_t s = 0; table != NULL && s < table->n_shapes; s++)
+    gambler->own[s] = table->share * table->weights[s] * capital;
+}
+
+/* Bets on places[i]; gives what all have, and where the one began who has most. */
+static double
+bet_on(Table *awake, const double *places, size_t i, size_t n_reference, const Bins *bins,
+       const DemurExchangeTable *table, size_t *most) {
+  double densities[N_SHAPES], sum = 0.0, best = -1.0;
+  shapes_at(places[i], densities);
+  const size_t cell = demur_exchange_cell(places[i]), n_own = table != NULL ? table->n_shapes : 0;
+  size_t n_awake = 0;
+  for (size_t g = 0; g < awake->n; g++) {
+    Gambler *gambler = &awake->gamblers[g];
+    const double *own = table != NULL ? demur_exchange_table_at(table, i - gambler->from + 1,
+                                                                n_reference + i + 1, cell)
+                                      : NULL;
+    const double capital = gambler_add(gambler, bins, densities, own, n_own);
+    if (capital > best) {
+      best = capital;
+      *most = gambler->from;
+    }
+    if (capital < DEMUR_EXCHANGE_ASLEEP * awake->stakes[g]) {
+      awake->asleep += capital;
+      continue;
+    }
+    sum += capital;
+    if (n_awake != g) {
+      awake->gamblers[n_awake] = *gambler;
+      awake->stakes[n_awake] = awake->stakes[g];
+    }
+    n_awake++;
+  }
+  awake->n = n_awake;
+  return sum + awake->asleep + demur_exchange_step_weight_from(awake->n_begun);
+}
+
+size_t
+demur_exchange_follow(const double *places, size_t n, size_t n_reference, const double *edges,
+                      size_t n_edges, const DemurExchangeTable *table, double *evidence) {
+  Partition partitions[N_PARTITIONS];
+  memcpy(partitions, usual, sizeof usual);
+  partitions[N_PARTITIONS - 1] = own_partition(edges, n_edges);
+  const size_t n_steps = n / DEMUR_EXCHANGE_STEP + 1;
+  g_autofree Gambler *gamblers = g_new(Gambler, n_steps);
+  g_autofree double *stakes = g_new(double, n_steps);
+  Table awake = {.gamblers = gamblers, .stakes = stakes};
+  size_t most = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (i % DEMUR_EXCHANGE_STEP == 0)
+      begin_at(&awake, i, table);
+    Bins bins;
+    bins_at(partitions, places[i], &bins);
+    evidence[i] =
+        fmin(bet_on(&awake, places, i, n_reference, &bins, table, &most), DEMUR_EXCHANGE_MOST);
+  }
+  return most;
 }

@@ -31,6 +31,8 @@
 
 #include <glib.h>
 
+#include "metrics/exchange-table.h"
+
 G_BEGIN_DECLS
 
 #define DEMUR_EXCHANGE_BLOCK 25
@@ -66,5 +68,22 @@ typedef struct {
  * for n = 0. */
 size_t demur_exchange_evidence(const double *places, size_t n, const double *edges, size_t n_edges,
                                const DemurExchangeShapes *shapes, double *evidence);
+
+/* As above, with other beginnings and stakes (watches that begin now; those above are kept for watches that
+ * began with them). Mixtures over beginnings are Shiryaev's and Roberts's, with weights that sum to 1 in place of an
+ * average run length (Shin, Ramdas and Rinaldo, "E-detectors", 2024, whose control is of that length): a beginning at every DEMUR_EXCHANGE_STEP-th patient; the table's share
+ * of each fortune on its shapes, of which a beginning's gambler takes those of the share of patients who came behind
+ * it among all, n_reference and the places up to then; the rest as above. A gambler who has less than
+ * DEMUR_EXCHANGE_ASLEEP of the stake bets no more, which is itself a bet: so the cost is O(n) but for the patients
+ * that this takes. table: NULL: none. */
+#define DEMUR_EXCHANGE_STEP 10
+#define DEMUR_EXCHANGE_ASLEEP 1e-3
+size_t demur_exchange_follow(const double *places, size_t n, size_t n_reference,
+                             const double *edges, size_t n_edges, const DemurExchangeTable *table,
+                             double *evidence);
+
+/* Of its beginnings: w_k, and the sum of the weights from k on. */
+double demur_exchange_step_weight(size_t k);
+double demur_exchange_step_weight_from(size_t k);
 
 G_END_DECLS

@@ -18,8 +18,8 @@ patients_at(const DemurEvidencePanel *panel, size_t i) {
 
 /* The upper end: the alarm and a little, or the evidence where that is more. */
 static double
-highest(const DemurEvidencePanel *panel, double limit) {
-  double high = log10(limit) + ABOVE;
+highest(const DemurEvidencePanel *panel) {
+  double high = log10(panel->limit) + ABOVE;
   for (size_t i = 0; i < panel->n; i++)
     high = fmax(high, fmin(log10(fmax(panel->evidence[i], 1e-12)), MOST));
   return high;
@@ -40,7 +40,7 @@ horizontal(cairo_t *cr, const DemurPlot *plot, double evidence) {
 
 static void
 draw_lines(cairo_t *cr, const DemurPalette *palette, const DemurPlot *plot,
-           const DemurEvidencePanel *panel, double limit, double thick) {
+           const DemurEvidencePanel *panel, double thick) {
   const double dashes[] = {4.0 * thick, 3.0 * thick};
   cairo_save(cr);
   cairo_set_line_width(cr, thick);
@@ -48,7 +48,7 @@ draw_lines(cairo_t *cr, const DemurPalette *palette, const DemurPlot *plot,
   horizontal(cr, plot, 1.0);
   demur_chart_colour(cr, palette->warning, 1);
   cairo_set_dash(cr, dashes, 2, 0.0);
-  horizontal(cr, plot, limit);
+  horizontal(cr, plot, panel->limit);
   cairo_set_dash(cr, NULL, 0, 0.0);
   demur_chart_colour(cr, palette->series[DEMUR_SERIES_SELECTOR], 1);
   cairo_set_line_width(cr, 1.6 * thick);
@@ -60,7 +60,7 @@ draw_lines(cairo_t *cr, const DemurPalette *palette, const DemurPlot *plot,
   if (panel->alarm_at > 0) {
     demur_chart_colour(cr, palette->warning, 1);
     demur_chart_glyph(cr, DEMUR_SERIES_CONFIDENCE, demur_plot_x(plot, (double)panel->alarm_at),
-                      height_of(plot, limit), 3.2 * thick);
+                      height_of(plot, panel->limit), 3.2 * thick);
   }
   cairo_restore(cr);
 }
@@ -72,13 +72,13 @@ last_patient(const DemurEvidencePanel *panel) {
 
 void
 demur_evidence_line(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-                    const DemurEvidencePanel *panel, double limit) {
+                    const DemurEvidencePanel *panel) {
   const double edge = 3.0;
   const DemurPlot plot = {
       .area = {rectangle.x, rectangle.y + edge, rectangle.width, rectangle.height - 2.0 * edge},
       .x = {.low = 0.0, .high = last_patient(panel), .step = 1.0},
-      .y = {.low = LOW, .high = highest(panel, limit), .step = 1.0}};
-  draw_lines(cr, palette, &plot, panel, limit, 1.0);
+      .y = {.low = LOW, .high = highest(panel), .step = 1.0}};
+  draw_lines(cr, palette, &plot, panel, 1.0);
 }
 
 /* Where something most likely changed, with its words below the line of no evidence. */
@@ -126,7 +126,7 @@ draw_one(const DemurEvidence *chart, cairo_t *cr, const DemurPalette *palette,
   g_autofree char *label = x_label(panel);
   DemurAxis x = demur_axis_nice(0.0, last_patient(panel), 6);
   x.high = last_patient(panel);
-  const double high = highest(panel, chart->limit);
+  const double high = highest(panel);
   const DemurChartFrame frame = {.title = panel->change == NULL ? chart->title : NULL,
                                  .x_label = label,
                                  .y_label = "evidence of a change (e-value; 1 is none)",
@@ -137,29 +137,31 @@ draw_one(const DemurEvidence *chart, cairo_t *cr, const DemurPalette *palette,
   const DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
   if (panel->change != NULL)
     draw_change(cr, palette, &plot, panel);
-  draw_lines(cr, palette, &plot, panel, chart->limit, 1.0);
-  g_autofree char *limit = demur_text_evidence(chart->limit),
+  draw_lines(cr, palette, &plot, panel, 1.0);
+  g_autofree char *limit = demur_text_evidence(panel->limit),
                   *alarm = g_strdup_printf("alarm: %s", limit);
   demur_chart_text(cr, palette, alarm, size, TRUE, palette->warning, plot.area.x + 4.0,
-                   height_of(&plot, chart->limit) - 2.0, 0, 1, 0);
+                   height_of(&plot, panel->limit) - 2.0, 0, 1, 0);
 }
 
 static void
-draw_panel(const DemurEvidence *chart, const DemurEvidencePanel *panel, cairo_t *cr,
-           const DemurPalette *palette, DemurRectangle r) {
+draw_panel(const DemurEvidencePanel *panel, cairo_t *cr, const DemurPalette *palette,
+           DemurRectangle r) {
   const double size = palette->font_size;
   demur_chart_text(cr, palette, panel->title, size, panel->alarm_at > 0, palette->ink, r.x, r.y, 0,
                    0, r.width);
-  g_autofree char *now = demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0);
+  g_autofree char *now = demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0),
+                  *limit = demur_text_evidence(panel->limit);
   g_autofree char *count = demur_text_counted((guint64)(panel->n > 0 ? last_patient(panel) : 0.0),
                                               "patient", "patients"),
-                  *words = g_strdup_printf("%s%s · now %s", panel->alarm_at > 0 ? "ALARM · " : "",
-                                           count, now);
+                  *words =
+                      g_strdup_printf("%s%s · now %s of %s", panel->alarm_at > 0 ? "ALARM · " : "",
+                                      count, now, limit);
   demur_chart_text(cr, palette, words, size * 0.92, FALSE,
                    panel->alarm_at > 0 ? palette->warning : palette->muted, r.x, r.y + r.height, 0,
                    1, r.width);
   const DemurRectangle inner = {r.x, r.y + size * 1.5, r.width, r.height - size * 3.0};
-  demur_evidence_line(cr, palette, inner, panel, chart->limit);
+  demur_evidence_line(cr, palette, inner, panel);
 }
 
 static void
@@ -186,7 +188,7 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     const size_t row = i / N_COLUMNS, column = i % N_COLUMNS;
     const DemurRectangle place = {rectangle.x + (double)column * (width + gap),
                                   rectangle.y + (double)row * (height + size), width, height};
-    draw_panel(chart, &chart->panels[i], cr, palette, place);
+    draw_panel(&chart->panels[i], cr, palette, place);
   }
   cairo_restore(cr);
 }
@@ -212,7 +214,7 @@ chart_table(gconstpointer data) {
       demur_chart_cells_text(&cells, panel->title);
       demur_chart_cells_count(&cells, patients_at(panel, i));
       demur_chart_cells_decimal(&cells, panel->evidence[i], 2);
-      demur_chart_cells_decimal(&cells, chart->limit, 0);
+      demur_chart_cells_decimal(&cells, panel->limit, 0);
     }
   }
   return demur_chart_cells_finish(&cells);
@@ -221,16 +223,16 @@ chart_table(gconstpointer data) {
 static char *
 chart_describe(gconstpointer data) {
   const DemurEvidence *chart = data;
-  g_autofree char *limit = demur_text_evidence(chart->limit);
   GString *text =
-      g_string_new("Evidence that something changed, on a logarithmic axis; 1 is none, ");
-  g_string_append_printf(text, "an alarm is %s.", limit);
+      g_string_new("Evidence that something changed, on a logarithmic axis; 1 is none.");
   for (size_t p = 0; p < chart->n_panels; p++) {
     const DemurEvidencePanel *panel = &chart->panels[p];
     g_autofree char *now = demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0);
     g_autofree char *count = demur_text_counted((guint64)(panel->n > 0 ? last_patient(panel) : 0.0),
                                                 "patient", "patients");
-    g_string_append_printf(text, " %s: %s after %s", panel->title, now, count);
+    g_autofree char *limit = demur_text_evidence(panel->limit);
+    g_string_append_printf(text, " %s: %s after %s, an alarm is %s", panel->title, now, count,
+                           limit);
     if (panel->alarm_at > 0)
       g_string_append_printf(text, ", ALARM after %zu", panel->alarm_at);
     g_string_append_c(text, '.');

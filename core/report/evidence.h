@@ -11,6 +11,7 @@ typedef struct {
   size_t n;
   const size_t *at;         /* [n] patients, ascending; NULL: 1, 2, .. */
   const double *evidence;   /* [n] */
+  double limit;             /* the e-value that is an alarm */
   const char *first, *last; /* when the first and last came, for people; NULL: not told */
   const char *change;       /* what changed, in words; NULL: nothing to tell */
   size_t change_at;         /* patients before it */
@@ -19,7 +20,6 @@ typedef struct {
 
 typedef struct {
   const char *title; /* NULL: none */
-  double limit;      /* the e-value that is an alarm */
   size_t n_panels;
   const DemurEvidencePanel *panels;
 } DemurEvidence;
@@ -28,6 +28,6 @@ extern const DemurChartInterface demur_evidence_chart; /* of a DemurEvidence */
 
 /* The line, the alarm and the line of no evidence alone, as in a list. */
 void demur_evidence_line(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-                         const DemurEvidencePanel *panel, double limit);
+                         const DemurEvidencePanel *panel);
 
 G_END_DECLS

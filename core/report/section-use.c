@@ -140,8 +140,8 @@ add_test(DemurPages *p, const DemurReportAcceptance *a) {
 
 /* Whether there is more to say of it than its panel does. */
 static gboolean
-is_told(const DemurReportWatch *w, const DemurReportSignal *s) {
-  return s->alarm || s->change || s->n_waiting > 0 || s->now >= w->limit / 10.0;
+is_told(const DemurReportSignal *s) {
+  return s->alarm || s->change || s->n_waiting > 0 || s->now >= s->limit / 10.0;
 }
 
 static char *
@@ -156,6 +156,18 @@ change_words(const DemurReportSignal *s) {
     return g_strdup_printf("%zu outcome%s for those of earlier patients", s->n_waiting,
                            s->n_waiting == 1 ? " waits" : "s wait");
   return g_strdup(s->alarm ? "of too few patients to be told" : "");
+}
+
+/* Now, and when it was highest. */
+static char *
+evidence_words(const DemurReportSignal *s) {
+  g_autofree char *now = demur_text_evidence(s->now), *limit = demur_text_evidence(s->limit);
+  if (s->n == 0)
+    return g_strdup("");
+  if (!s->most_reached || !(s->most > s->now))
+    return g_strdup_printf("%s now; alarm: %s", now, limit);
+  g_autofree char *most = demur_text_evidence(s->most), *when = demur_text_date(s->most_reached);
+  return g_strdup_printf("%s now, %s on %s; alarm: %s", now, most, when, limit);
 }
 
 /* A table without rows says nothing, and is left out. */
@@ -175,21 +187,23 @@ add_signals(DemurPages *p, const DemurReportWatch *w) {
   g_autoptr(GString) others = g_string_new(NULL);
   for (size_t i = 0; i < w->n_signals; i++) {
     const DemurReportSignal *s = &w->signals[i];
-    if (!is_told(w, s)) {
+    if (!is_told(s)) {
       g_string_append_printf(others, "%s%s", others->len > 0 ? ", " : "", s->title);
       continue;
     }
     demur_rows_cell(&rows, g_strdup(s->title));
     demur_rows_cell(
         &rows, g_strdup(s->alarm ? (s->rule == DEMUR_WATCH_NOTE ? "ALARM, told" : "ALARM, stops")
-                        : s->now >= w->limit / 10.0 ? "unusual"
+                        : s->now >= s->limit / 10.0 ? "unusual"
                                                     : "as before"));
+    demur_rows_cell(&rows, evidence_words(s));
     demur_rows_cell(&rows, change_words(s));
     demur_rows_end(&rows, s->alarm);
   }
   const DemurLayoutColumn columns[] = {{"Watched", FALSE, 120, FALSE},
                                        {"State", FALSE, 72, FALSE},
-                                       {"What changed most", FALSE, 250, TRUE}};
+                                       {"Evidence", FALSE, 100, TRUE},
+                                       {"What changed most", FALSE, 150, TRUE}};
   table_of_some(p, &rows, G_N_ELEMENTS(columns), columns);
   if (others->len > 0)
     demur_section_text(p, DEMUR_TEXT_BODY, "As before, or nothing yet: %s.", others->str);
@@ -230,15 +244,15 @@ add_alarms(DemurPages *p, const DemurReportWatch *w) {
 static void
 add_counts(DemurPages *p, const DemurReportWatch *w) {
   g_autofree char *digest = demur_text_digest(w->plan_digest),
-                  *alpha = demur_text_percent(w->alpha, 1), *limit = demur_text_evidence(w->limit);
+                  *alpha = demur_text_percent(w->alpha, 1);
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
-      "Evidence (an e-value) multiplies as it becomes less likely that nothing changed; %s is an "
-      "alarm. Where nothing changes, at most %s of hospitals ever see one, however long they watch. "
+      "Evidence (an e-value) multiplies as it becomes less likely that nothing changed; an alarm is "
+      "evidence that once reached the signal's line, whatever it is now. Where nothing changes, at most %s of hospitals ever see one, however long they watch. "
       "Of %zu scans %zu do not count: %zu again of the same patients, %zu of patients before the "
       "watch, %zu of patients who made the selector, %zu taken out or not certain. Shares and "
       "outcomes of fewer than %d patients are not told. Plan %s.",
-      limit, alpha, w->n_scans, w->n_again + w->n_before + w->n_trained + w->n_gone, w->n_again,
+      alpha, w->n_scans, w->n_again + w->n_before + w->n_trained + w->n_gone, w->n_again,
       w->n_before, w->n_trained, w->n_gone, DEMUR_SMALL_CELL, digest);
 }
 

@@ -7,6 +7,7 @@ static DemurEvidencePanel
 panel_of(DemurChart *chart, const DemurReportSignal *s) {
   DemurEvidencePanel panel = {.title = s->title,
                               .n = s->n_points,
+                              .limit = s->limit,
                               .first = s->first,
                               .last = s->last,
                               .change = s->change,
@@ -47,8 +48,7 @@ demur_chart_watch(const DemurReportUse *use, const char *site, DemurWatchSignal 
       watch->site ? g_strdup_printf(", site %s", watch->site) : g_strdup(", every site");
   chart->title = signal < DEMUR_N_WATCH ? g_strdup_printf("Watch%s: %s", where, panels[0].title)
                                         : g_strdup_printf("Watch%s: every signal", where);
-  chart->data.evidence = (DemurEvidence){
-      .title = chart->title, .limit = watch->limit, .n_panels = n, .panels = panels};
+  chart->data.evidence = (DemurEvidence){.title = chart->title, .n_panels = n, .panels = panels};
   return chart;
 }
 

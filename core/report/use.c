@@ -32,6 +32,8 @@ write_signal(DemurJson *json, const DemurReportSignal *s) {
   demur_json_int(json, "n_waiting", (gint64)s->n_waiting);
   demur_json_double(json, "evidence", s->now);
   demur_json_double(json, "evidence_most", s->most);
+  demur_json_string(json, "evidence_most_reached", s->most_reached);
+  demur_json_double(json, "limit", s->limit);
   demur_json_bool(json, "alarm", s->alarm);
   demur_json_string(json, "alarm_reached", s->alarm_reached);
   demur_json_string(json, "since", s->since);
@@ -73,7 +75,6 @@ write_watch(DemurJson *json, const DemurReportWatch *w) {
   demur_json_bool(json, "withheld", w->stopped);
   demur_json_string(json, "headline", w->headline_iso);
   demur_json_double(json, "alpha", w->alpha);
-  demur_json_double(json, "limit", w->limit);
   const struct {
     const char *key;
     size_t n;

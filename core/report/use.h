@@ -16,8 +16,10 @@ typedef struct {
   DemurWatchSignal signal;
   const char *title; /* "reconstruction kernel" */
   DemurWatchRule rule;
-  size_t n, n_waiting; /* patients that count; labels that wait for earlier patients' */
-  double now, most;    /* e-values: the last, the largest */
+  size_t n, n_waiting;      /* patients that count; labels that wait for earlier patients' */
+  double now, most;         /* e-values: the last, the largest */
+  const char *most_reached; /* when it was the largest; NULL: never above 1 */
+  double limit;             /* the e-value that is an alarm */
   gboolean alarm;
   const char *alarm_reached; /* when; NULL: no alarm */
   const char *change;        /* in words; NULL: nothing to tell, or of too few patients */
@@ -45,7 +47,7 @@ typedef struct {
   const char *began, *plan_digest, *headline;
   const char *headline_iso; /* the same for the JSON */
   gboolean simulated, outdated, stopped;
-  double alpha, limit;
+  double alpha;
   size_t n_patients, n_scans, n_again, n_before, n_trained, n_gone;
   size_t n_signals;
   const DemurReportSignal *signals;

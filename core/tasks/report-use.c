@@ -66,6 +66,8 @@ signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *l
                               .n_waiting = r->n_waiting,
                               .now = line->now,
                               .most = r->most,
+                              .most_reached = line->most_reached,
+                              .limit = line->limit,
                               .alarm = line->alarm};
   take_path(used, r, &signal);
   if (r->n == 0)
@@ -119,7 +121,6 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
                             .outdated = state->outdated,
                             .stopped = demur_watch_n_stops(state) > 0,
                             .alpha = state->plan->alpha,
-                            .limit = state->result->limit,
                             .n_patients = state->patients->len,
                             .n_scans = state->n_scans,
                             .n_again = state->n_again,

@@ -31,6 +31,9 @@ write_signal(DemurJson *json, const DemurWatchState *state, guint s, gboolean pa
   demur_json_int(json, "n", (gint64)r->n);
   demur_json_double(json, "evidence", r->n > 0 ? r->evidence[r->n - 1] : 1.0);
   demur_json_double(json, "evidence_most", r->most);
+  demur_json_string(json, "evidence_most_reached",
+                    r->most_at != DEMUR_WATCH_NONE ? patients[r->rows[r->most_at]].when : NULL);
+  demur_json_double(json, "limit", r->limit);
   demur_json_bool(json, "alarm", r->alarm != DEMUR_WATCH_NONE);
   demur_json_string(json, "alarm_reached",
                     r->alarm != DEMUR_WATCH_NONE ? patients[r->rows[r->alarm]].when : NULL);
@@ -82,7 +85,6 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
   demur_json_bool(json, "selector_changed", state->outdated);
   demur_json_bool(json, "withheld", withheld);
   demur_json_double(json, "alpha", state->plan->alpha);
-  demur_json_double(json, "limit", state->result->limit);
   demur_json_int(json, "n_patients", (gint64)state->patients->len);
   demur_json_int(json, "n_scans", (gint64)state->n_scans);
   demur_json_int(json, "n_again", (gint64)state->n_again);

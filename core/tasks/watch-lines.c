@@ -8,6 +8,7 @@
 #include "base/json-reader.h"
 #include "base/limits.h"
 #include "report/format.h"
+#include "report/use.h"
 
 /* From here on what changed is told; below it chance does as much. */
 #define TOLD_FROM 10.0
@@ -76,6 +77,7 @@ told_change(const DemurWatchState *state, DemurWatchSignal signal,
 GPtrArray *
 demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
   GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
+  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
   for (guint s = 0; s < DEMUR_N_WATCH; s++) {
     const DemurWatchSignalResult *result = &state->result->signals[s];
     if (state->plan->rules[s] == DEMUR_WATCH_IGNORE)
@@ -89,6 +91,10 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     line->evidence = result->evidence;
     line->n = result->n;
     line->now = result->n > 0 ? result->evidence[result->n - 1] : 1.0;
+    line->most = result->most;
+    line->most_reached =
+        result->most_at != DEMUR_WATCH_NONE ? patients[result->rows[result->most_at]].when : NULL;
+    line->limit = result->limit;
     line->n_waiting = result->n_waiting;
     line->alarm_at = result->alarm != DEMUR_WATCH_NONE ? result->alarm + 1 : 0;
     line->alarm = result->alarm != DEMUR_WATCH_NONE;
@@ -96,6 +102,19 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     g_ptr_array_add(lines, line);
   }
   return lines;
+}
+
+char *
+demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) {
+  if (line->n == 0)
+    return g_strdup("");
+  g_autofree char *now = demur_text_evidence(line->now), *most = demur_text_evidence(line->most),
+                  *limit = demur_text_evidence(line->limit);
+  if (line->most_reached == NULL || !(line->most > line->now))
+    return g_strdup_printf(demur_translate(translate, N_("%s now; an alarm is %s")), now, limit);
+  g_autofree char *when = demur_text_date_in(line->most_reached, translate);
+  return g_strdup_printf(demur_translate(translate, N_("%s now, %s on %s; an alarm is %s")), now,
+                         most, when, limit);
 }
 
 size_t

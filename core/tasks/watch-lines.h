@@ -14,6 +14,9 @@ typedef struct {
   const double *evidence; /* [n] the e-value behind each patient; the state's */
   size_t n;
   double now;                 /* the last; 1 for n = 0 */
+  double most;                /* the largest; an alarm is one that reached the limit */
+  const char *most_reached;   /* when; NULL: it was never above 1 */
+  double limit;               /* the e-value that is an alarm */
   size_t n_waiting, alarm_at; /* patients until the alarm; 0: none */
   gboolean alarm, withholds;  /* reached; and what it does */
 } DemurWatchLine;
@@ -21,6 +24,10 @@ typedef struct {
 /* Array of DemurWatchLine (owned, frees its elements), of the signals that are not ignored. The
  * state outlives it. */
 GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate translate);
+
+/* Its e-values for people (owned): "3.2 now, 640 on 3 May 2026; an alarm is 213", the second where it was more
+ * than now; "" where no patient counts. */
+char *demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate);
 
 /* Whether what changed would tell of fewer than DEMUR_SMALL_CELL patients: those since, those before,
  * or those of them with the outcome, without it, with the value or without it. */

@@ -278,7 +278,7 @@ alarm_document(const DemurWatchState *state, DemurWatchSignal signal) {
   demur_json_double(json, "now", result->since);
   demur_json_double(json, "before", result->before);
   demur_json_double(json, "evidence", result->evidence[result->alarm]);
-  demur_json_double(json, "limit", state->result->limit);
+  demur_json_double(json, "limit", result->limit);
   demur_json_end_object(json);
   return demur_json_finish(json);
 }

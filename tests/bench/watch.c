@@ -8,8 +8,10 @@
  * of patients (labelled at once) from there to the alarm of that thing's own signal, and to the first of
  * any signal, beside the delay of a CUSUM that is told both distributions and may
  * be wrong in 5 % of years, as if nothing else were to be watched, or in 5 % / 14, a fourteenth of what
- * may be wrong in all: its limits are found on years of its own without change. Fails where a delay is more
- * than twice that of the latter, or more quiet years than 5 % and their binomial error see an alarm. */
+ * may be wrong in all: its limits are found on years of its own without change. Of the outcome's rate there is one
+ * more that sees no risks, as its signal does not. Fails where the signal's own alarm (of the outcome's rate, which the
+ * CUSUM sees by the risks too, the first of any) comes more than twice as late as the CUSUM that is wrong in 5 % of
+ * years, or more quiet years than 5 % and their binomial error see an alarm. Changes the other way are printed only. */
 #include "tests/bench/bench.h"
 
 #include "evaluation/watch.h"
@@ -116,6 +118,8 @@ typedef struct {
   const char *title;
   DemurWatchSignal signal;
   Hospital since;
+  gboolean printed_only;
+  double before, after; /* of labels alone, the outcome's rates; 0: labels by their risks */
 } Shift;
 
 static double
@@ -144,6 +148,8 @@ likelihood_ratio(const Shift *shift, const DemurWatchPatient *p) {
     return bernoulli(p->score >= THRESHOLD, 1.0 - normal_cdf(THRESHOLD),
                      1.0 - normal_cdf(THRESHOLD - since->score));
   default:
+    if (shift->before > 0.0)
+      return bernoulli(p->label > 0.5, shift->before, shift->after);
     return bernoulli(p->label > 0.5, truth(&usual, p->risk), truth(since, p->risk));
   }
 }
@@ -249,7 +255,25 @@ shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
       best, median / best, fair, median / fair, told, median / told,
       least_delay(shift, what, 0.05 / DEMUR_N_WATCH), least_delay(shift, what, 0.05));
   fflush(stdout);
-  return median <= 2.0 * fair;
+  const double heard = shift->signal == DEMUR_WATCH_OUTCOME ? bench_median(any, runs) : median;
+  return shift->printed_only || heard <= 2.0 * best;
+}
+
+/* The outcome's rate before and after. */
+static void
+set_rates(Shift *shift) {
+  g_autofree DemurWatchPatient *none = g_new0(DemurWatchPatient, 1),
+                               *year = g_new0(DemurWatchPatient, N_YEAR);
+  double n = 0.0, before = 0.0, after = 0.0;
+  for (size_t y = 0; y < 200; y++) {
+    draw_year(3000000 + y, 0, &usual, 0, none, year);
+    for (size_t i = 0; i < N_YEAR; i++, n++) {
+      before += truth(&usual, year[i].risk);
+      after += truth(&shift->since, year[i].risk);
+    }
+  }
+  shift->before = before / n;
+  shift->after = after / n;
 }
 
 int
@@ -257,16 +281,31 @@ main(int argc, char **argv) {
   const size_t years = argc > 1 ? (size_t)atoi(argv[1]) : 500;
   const size_t runs = argc > 2 ? (size_t)atoi(argv[2]) : 200;
   const size_t alone = argc > 3 ? (size_t)atoi(argv[3]) : 0;
-  const Shift shifts[] = {
-      {"kernel B60f 6 % -> 20 %", DEMUR_WATCH_KERNEL, {0.2, 0.2, 0.0, 0.0, 1.0, 1.0}},
-      {"kernel B60f 6 % -> 41 %", DEMUR_WATCH_KERNEL, {0.41, 0.2, 0.0, 0.0, 1.0, 1.0}},
-      {"thickness 2.5 mm 20 % -> 40 %", DEMUR_WATCH_THICKNESS, {0.06, 0.4, 0.0, 0.0, 1.0, 1.0}},
-      {"risk: logit + .4 (new version)", DEMUR_WATCH_RISK, {0.06, 0.2, 0.4, 0.0, 1.0, 1.0}},
-      {"coverage 84 % -> 70 %", DEMUR_WATCH_COVERAGE, {0.06, 0.2, 0.0, -0.476, 1.0, 1.0}},
-      {"outcome rate x 2", DEMUR_WATCH_OUTCOME, {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
-      {"O:E 1 -> 2", DEMUR_WATCH_CALIBRATION, {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
-      {"calibration slope 1 -> .3", DEMUR_WATCH_SLOPE, {0.06, 0.2, 0.0, 0.0, 1.0, 0.3}},
+  Shift shifts[] = {
+      {"kernel B60f 6 % -> 20 %", DEMUR_WATCH_KERNEL, .since = {0.2, 0.2, 0.0, 0.0, 1.0, 1.0}},
+      {"kernel B60f 6 % -> 41 %", DEMUR_WATCH_KERNEL, .since = {0.41, 0.2, 0.0, 0.0, 1.0, 1.0}},
+      {"thickness 2.5 mm 20 % -> 40 %", DEMUR_WATCH_THICKNESS,
+       .since = {0.06, 0.4, 0.0, 0.0, 1.0, 1.0}},
+      {"risk: logit + .4 (new version)", DEMUR_WATCH_RISK,
+       .since = {0.06, 0.2, 0.4, 0.0, 1.0, 1.0}},
+      {"coverage 84 % -> 70 %", DEMUR_WATCH_COVERAGE, .since = {0.06, 0.2, 0.0, -0.476, 1.0, 1.0}},
+      {"outcome rate x 2", DEMUR_WATCH_OUTCOME, .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
+      {"O:E 1 -> 2", DEMUR_WATCH_CALIBRATION, .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
+      {"calibration slope 1 -> .3", DEMUR_WATCH_SLOPE, .since = {0.06, 0.2, 0.0, 0.0, 1.0, 0.3}},
+      {"outcome rate x 2, CUSUM by labels", DEMUR_WATCH_OUTCOME,
+       .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}, .printed_only = TRUE},
+      {"thickness 2.5 mm 20 % -> 8 %", DEMUR_WATCH_THICKNESS,
+       .since = {0.06, 0.08, 0.0, 0.0, 1.0, 1.0}, .printed_only = TRUE},
+      {"risk: logit - .4", DEMUR_WATCH_RISK, .since = {0.06, 0.2, -0.4, 0.0, 1.0, 1.0},
+       .printed_only = TRUE},
+      {"coverage 84 % -> 94 %", DEMUR_WATCH_COVERAGE, .since = {0.06, 0.2, 0.0, 0.56, 1.0, 1.0},
+       .printed_only = TRUE},
+      {"O:E 1 -> .5", DEMUR_WATCH_CALIBRATION, .since = {0.06, 0.2, 0.0, 0.0, 0.5, 1.0},
+       .printed_only = TRUE},
+      {"calibration slope 1 -> 2", DEMUR_WATCH_SLOPE, .since = {0.06, 0.2, 0.0, 0.0, 1.0, 2.0},
+       .printed_only = TRUE},
   };
+  set_rates(&shifts[8]);
   gboolean kept = TRUE;
   for (size_t s = 0; runs > 0 && s < G_N_ELEMENTS(shifts); s++)
     if (alone == 0 || alone == s + 1)

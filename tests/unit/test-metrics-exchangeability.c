@@ -187,6 +187,145 @@ test_false_and_true_alarms(void) {
   g_assert_cmpuint(n_near, >=, 140);
 }
 
+/* ---- by a table ---- */
+
+/* Halves whose odds changed, and a rare end that spreads. */
+static DemurExchangeTable *
+small_table(void) {
+  DemurExchangeTable *table = demur_exchange_table_new(0.9, 2);
+  const double halves[] = {0.5, 0.5}, odds[] = {0.5, 1.5}, ends[] = {0.95, 0.05},
+               spread[] = {0.8, 4.8};
+  demur_exchange_table_add(table, demur_exchange_table_begin(table, 0.4), 1.0, halves, odds, 2);
+  demur_exchange_table_add(table, demur_exchange_table_begin(table, 0.6), 1.0, ends, spread, 2);
+  return table;
+}
+
+/* What one who began behind `from` places has behind n, in plain code: each stake's product; who has less than a
+ * thousandth of the stake bets no more. */
+static double
+follower(const double *p, size_t from, size_t n, size_t n_reference, double edge,
+         const DemurExchangeTable *table) {
+  static const double slopes[] = {-0.8, -0.35, 0.35, 0.8}, bowls[] = {-0.7, 1.2},
+                      powers[] = {0.6, 0.3};
+  const double partitions[4][10] = {{0.25, 0.5, 0.75, 1.0},
+                                    {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0},
+                                    {0.01, 0.03, 0.07, 0.15, 0.85, 0.93, 0.97, 0.99, 1.0},
+                                    {edge, 1.0}};
+  const size_t n_bins[] = {4, 10, 9, 2};
+  double last = 1.0;
+  for (size_t m = from + 1; m <= n && last >= 1e-3; m++) {
+    double general = 0.0, own[2] = {1.0, 1.0};
+    for (size_t h = 0; h < 4; h++)
+      for (size_t a = 0; a < 2; a++)
+        general += histogram(p, from, m, partitions[h], n_bins[h], a == 0 ? 8.0 : 64.0) / 16.0;
+    for (size_t s = 0; s < 10; s++) {
+      double product = 1.0;
+      for (size_t i = from; i < m; i++) {
+        const double x = 2.0 * p[i] - 1.0;
+        product *= s < 4   ? 1.0 + slopes[s] * x
+                   : s < 6 ? 1.0 + bowls[s - 4] * (1.5 * x * x - 0.5)
+                           : powers[(s - 6) / 2] *
+                                 pow(s % 2 == 0 ? p[i] : 1.0 - p[i], powers[(s - 6) / 2] - 1.0);
+      }
+      general += product / 20.0;
+    }
+    for (size_t i = from; i < m; i++)
+      for (size_t s = 0; s < 2; s++) {
+        const double share = (double)(i - from + 1) / (double)(n_reference + i + 1);
+        const size_t age = (size_t)floor(64.0 * share + 0.5), cell = (size_t)floor(512.0 * p[i]);
+        own[s] *= table->densities[(age * 512 + cell) * 2 + s];
+      }
+    last = (1.0 - table->share) * general + table->share * (0.4 * own[0] + 0.6 * own[1]);
+  }
+  return last;
+}
+
+static void
+test_followed_evidence_is_the_twins(void) {
+  enum { N = 320, REFERENCE = 2000 };
+  double places[N], evidence[N];
+  DemurRandom random = demur_random_stream(16, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t i = 0; i < N; i++)
+    places[i] = i < 200 ? demur_random_uniform(&random) : pow(demur_random_uniform(&random), 0.7);
+  g_autoptr(DemurExchangeTable) table = small_table();
+  table->share = 0.99999; /* so that somebody has less than a thousandth soon */
+  const double edge = 0.6;
+  demur_exchange_follow(places, N, REFERENCE, &edge, 1, table, evidence);
+  const size_t looks[] = {1, 9, 10, 11, 77, N};
+  gboolean asleep = FALSE;
+  for (size_t l = 0; l < G_N_ELEMENTS(looks); l++) {
+    double right = 0.0;
+    size_t k = 0;
+    for (; 10 * k < looks[l]; k++) {
+      const double one = follower(places, 10 * k, looks[l], REFERENCE, edge, table);
+      asleep |= one < 1e-3;
+      right += 100.0 / ((double)(k + 100) * (double)(k + 101)) * one;
+    }
+    right += 100.0 / (double)(k + 100);
+    g_assert_cmpfloat(fabs(evidence[looks[l] - 1] / right - 1.0), <, 1e-9);
+  }
+  g_assert_true(asleep);
+}
+
+/* Behind two uniform places, stopped behind the first where that says enough: the mean of what is held is 1. Shapes
+ * and histograms are even within the cells of a grid, the others next to it. */
+static void
+test_the_mean_at_a_stop_is_one(void) {
+  enum { GRID = 512 };
+  g_autoptr(DemurExchangeTable) table = small_table();
+  double mean = 0.0;
+  size_t n_stopped = 0;
+  for (size_t a = 0; a < GRID; a += 2)
+    for (size_t b = 0; b < GRID; b += 2) {
+      const double places[] = {((double)a + 1.0) / GRID, ((double)b + 1.0) / GRID};
+      double evidence[2];
+      demur_exchange_follow(places, 2, 7, NULL, 0, table, evidence);
+      const gboolean stop = evidence[0] > 1.002;
+      n_stopped += stop ? 1 : 0;
+      mean += (stop ? evidence[0] : evidence[1]) * 4.0 / (GRID * GRID);
+    }
+  g_assert_cmpuint(n_stopped, >, 1000);
+  g_assert_cmpfloat_with_epsilon(mean, 1.0, 3e-5);
+}
+
+/* All that can come: a reference of two and two who follow, each A, B or C with .7, .2 and .1, ties broken over a grid.
+ * With an order of categories that was fixed before, the mean at a stop is 1. With one that the reference
+ * fixes, what it lacks behind all, it is more: whoever is new stands out by that alone. */
+static double
+mean_over_categories(gboolean fixed_before) {
+  enum { GRID = 32 };
+  static const double chances[] = {0.7, 0.2, 0.1};
+  g_autoptr(DemurExchangeTable) table = small_table();
+  const double w0 = demur_exchange_step_weight(0);
+  double mean = 0.0;
+  for (size_t c = 0; c < 81; c++) {
+    const size_t who[] = {c % 3, c / 3 % 3, c / 9 % 3, c / 27};
+    double chance = 1.0, values[4];
+    for (size_t i = 0; i < 4; i++) {
+      chance *= chances[who[i]];
+      const gboolean lacks = who[i] != who[0] && who[i] != who[1];
+      values[i] = (double)who[i] + (!fixed_before && lacks ? 10.0 : 0.0);
+    }
+    for (size_t g = 0; g < GRID * GRID; g++) {
+      const double draws[] = {((double)(g % GRID) + 0.5) / GRID, ((double)(g / GRID) + 0.5) / GRID};
+      double places[2], evidence[2];
+      demur_exchange_places(values, 2, values + 2, draws, 2, places);
+      demur_exchange_follow(places, 2, 2, NULL, 0, table, evidence);
+      mean += chance * (evidence[0] > 1.002 ? evidence[0] : evidence[1]) / (GRID * GRID);
+    }
+  }
+  return 1.0 + (mean - 1.0) / w0; /* of the one who has begun */
+}
+
+static void
+test_an_order_is_fixed_before(void) {
+  const double before = mean_over_categories(TRUE), by_reference = mean_over_categories(FALSE);
+  g_test_message("mean fortune at a stop: %.4f, by an order that the reference fixes %.4f", before,
+                 by_reference);
+  g_assert_cmpfloat(fabs(before - 1.0), <, 0.005);
+  g_assert_cmpfloat(by_reference, >, 1.03);
+}
+
 /* A place at the very end again and again does not overflow. */
 static void
 test_most(void) {
@@ -210,5 +349,8 @@ main(int argc, char **argv) {
   g_test_add_func("/exchangeability/own-shapes", test_own_shapes_by_hand);
   g_test_add_func("/exchangeability/alarms", test_false_and_true_alarms);
   g_test_add_func("/exchangeability/most", test_most);
+  g_test_add_func("/metrics/exchangeability/followed-twins", test_followed_evidence_is_the_twins);
+  g_test_add_func("/metrics/exchangeability/mean-at-a-stop", test_the_mean_at_a_stop_is_one);
+  g_test_add_func("/metrics/exchangeability/order-before", test_an_order_is_fixed_before);
   return g_test_run();
 }
