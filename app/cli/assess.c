@@ -6,6 +6,7 @@
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "report/format.h"
+#include "selector/federated.h"
 #include "tasks/assess-undo.h"
 #include "tasks/history.h"
 #include "tasks/horizons.h"
@@ -159,6 +160,7 @@ write_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
   demur_json_string(json, "selector", assessment->selector_name);
   demur_json_string(json, "validation", validation);
   demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
+  demur_selector_write_federated(assessment->selector, json);
   demur_json_double(json, "horizon_years", years > 0.0 ? years : (double)NAN);
   demur_json_int(json, "seed", (gint64)context->task.seed);
   demur_json_bool(json, "simulated", assessment->simulated);
@@ -196,7 +198,10 @@ static void
 print_about(DemurContext *context, const DemurAssessment *assessment) {
   g_autofree char *validation =
       demur_task_validation_sentence(&context->task, assessment->selector_name);
+  g_autofree char *federated = demur_selector_federated_sentence(assessment->selector);
   print_sites(assessment);
+  if (federated != NULL)
+    g_print("%s\n", federated);
   g_print("%s\n", validation);
   if (assessment->n_seen > 0)
     g_print(assessment->n_seen == 1

@@ -6,6 +6,7 @@
 #include "app/cli/counted.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "tasks/federate-install.h"
 #include "tasks/federate.h"
 
 /* Names of a list without the blanks around them, to NULL (owned). */
@@ -340,6 +341,54 @@ run_merge(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
+/* ---- install ---- */
+
+static gboolean
+run_install(DemurContext *context, int argc, char **argv, GError **error) {
+  gboolean replace = FALSE, force = FALSE;
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force,
+       "with --replace: even where it has thresholds, site audits or acceptance tests, which end",
+       NULL},
+      {NULL}};
+  if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
+      !demur_command_expect(arguments, 2, "federate install takes RESULT SELECTOR", error))
+    return FALSE;
+  const DemurOptionGiven useless = {"--force", force};
+  if (!replace && !demur_command_refuse_without("--replace", &useless, 1, error))
+    return FALSE;
+  const DemurFederateInstallParams params = {arguments[0], arguments[1],
+                                             force     ? DEMUR_SELECTOR_REPLACE_ALL
+                                             : replace ? DEMUR_SELECTOR_REPLACE_BARE
+                                                       : DEMUR_SELECTOR_REPLACE_NONE};
+  g_autoptr(DemurFederateInstalled) installed =
+      demur_task_federate_install(&context->task, &params, error);
+  if (installed == NULL)
+    return FALSE;
+  const DemurSelector *selector = installed->selector;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "installed", arguments[1]);
+    demur_json_string(json, "digest", demur_selector_digest(selector));
+    demur_json_string(json, "from", installed->from);
+    demur_json_string(json, "from_digest", installed->result->selector);
+    demur_json_string(json, "result", installed->result_digest);
+    demur_json_string(json, "study", demur_federate_study_name(installed->result->study));
+    demur_json_bool(json, "simulated", demur_selector_is_simulated(selector));
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+    return TRUE;
+  }
+  g_autofree char *sentence = demur_selector_federated_sentence(selector);
+  g_print("Selector '%s'%s made of '%s', digest %s; it is not tuned yet\n%s\n", arguments[1],
+          demur_selector_is_simulated(selector) ? " (simulated data)" : "", installed->from,
+          demur_selector_digest(selector), sentence);
+  return TRUE;
+}
+
 /* ---- show ---- */
 
 static gboolean
@@ -392,6 +441,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        .parameters = "ROUND ANSWER.. --output FILE",
        .summary = "put the answers together to the next round, or to the result",
        .run = run_merge},
+      {.name = "install",
+       .parameters = "RESULT SELECTOR",
+       .summary = "take what a study came to into the selector that it is of, as another one",
+       .description = "The selector is known by its digest. The new one names the study, and so do "
+                      "its verdicts; it has to be tuned, on scans that did not answer.",
+       .run = run_install},
       {.name = "show",
        .parameters = "ROUND [ANSWER]",
        .summary = "say what a round asks, and what an answer tells",

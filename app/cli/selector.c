@@ -4,6 +4,7 @@
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
+#include "selector/federated.h"
 
 #include <math.h>
 #include "tasks/selectors.h"
@@ -125,6 +126,7 @@ write_facts(const DemurSelectorFacts *facts, DemurJson *json) {
     demur_recalibration_write_json(demur_selector_recalibration(s), json, "recalibration");
   else
     demur_json_null(json, "recalibration");
+  demur_selector_write_federated(s, json);
   demur_json_string(json, "validation", facts->validation);
   demur_json_begin_array(json, "thresholds");
   for (guint t = 0; t < facts->thresholds->len; t++) {
@@ -227,6 +229,9 @@ show_one(const DemurSelectorFacts *facts) {
             threshold->cohort, threshold->current ? " (current)" : "",
             threshold->guarantee != NULL ? threshold->guarantee : "");
   }
+  g_autofree char *federated = demur_selector_federated_sentence(s);
+  if (federated != NULL)
+    g_print("  %s\n", federated);
   g_print("  %s\n  digest %s\n", facts->validation, demur_selector_digest(s));
 }
 

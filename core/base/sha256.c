@@ -81,6 +81,24 @@ demur_sha256_of_text(const char *text) {
   return hex;
 }
 
+char *
+demur_sha256_seal(DemurSha256Write write, gconstpointer content, char **digest) {
+  g_autofree char *rest = write(content, NULL);
+  g_autofree char *sealed_by = demur_sha256_of_text(rest);
+  char *text = write(content, sealed_by);
+  if (digest != NULL)
+    *digest = g_steal_pointer(&sealed_by);
+  return text;
+}
+
+gboolean
+demur_sha256_is_sealed(DemurSha256Write write, gconstpointer content, const char *digest,
+                       char **right) {
+  g_autofree char *rest = write(content, NULL);
+  *right = demur_sha256_of_text(rest);
+  return strcmp(digest, *right) == 0;
+}
+
 void
 demur_sha256_add_bytes(DemurSha256 *sha, gconstpointer bytes, size_t length) {
   const guint64 frame = GUINT64_TO_LE((guint64)length);

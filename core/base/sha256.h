@@ -31,6 +31,16 @@ void demur_sha256_of_block(gconstpointer bytes, size_t length, guint8 digest[DEM
 /* The digest of one text (owned), lower-case hexadecimal. */
 char *demur_sha256_of_text(const char *text);
 
+/* A document that is sealed by the digest of its own text: write gives the text of the content, with that
+ * digest in it, or (NULL) without one (owned). */
+typedef char *(*DemurSha256Write)(gconstpointer content, const char *digest);
+
+/* The sealed text (owned); *digest (owned; NULL: not wanted). */
+char *demur_sha256_seal(DemurSha256Write write, gconstpointer content, char **digest);
+/* Whether the content, read back, is what that digest seals; *right (owned): the one that does. */
+gboolean demur_sha256_is_sealed(DemurSha256Write write, gconstpointer content, const char *digest,
+                                char **right) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Framed values as in base/digest.h: the length stands before each, NULL differs from "". */
 void demur_sha256_add_bytes(DemurSha256 *sha, gconstpointer bytes, size_t length);
 void demur_sha256_add_text(DemurSha256 *sha, const char *text);

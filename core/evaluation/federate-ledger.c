@@ -103,8 +103,10 @@ demur_federate_ledger_free(DemurFederateLedger *ledger) {
 
 /* ---- the document ---- */
 
+/* As DemurSha256Write. */
 static char *
-text_of(const DemurFederateLedger *ledger, const char *digest) {
+text_of(gconstpointer content, const char *digest) {
+  const DemurFederateLedger *ledger = content;
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   if (digest != NULL)
@@ -156,9 +158,7 @@ text_of(const DemurFederateLedger *ledger, const char *digest) {
 
 char *
 demur_federate_ledger_write(const DemurFederateLedger *ledger) {
-  g_autofree char *rest = text_of(ledger, NULL);
-  g_autofree char *digest = demur_sha256_of_text(rest);
-  return text_of(ledger, digest);
+  return demur_sha256_seal(text_of, ledger, NULL);
 }
 
 static gboolean
@@ -264,9 +264,8 @@ demur_federate_ledger_read(const char *text, gssize length, GError **error) {
   g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_new(salt);
   if (!read_all(root, ledger, error))
     return NULL;
-  g_autofree char *rest = text_of(ledger, NULL);
-  g_autofree char *right = demur_sha256_of_text(rest);
-  if (strcmp(digest, right) == 0)
+  g_autofree char *right = NULL;
+  if (demur_sha256_is_sealed(text_of, ledger, digest, &right))
     return g_steal_pointer(&ledger);
   demur_error_set(error, DEMUR_ERROR_INPUT,
                   "the list of what the site has told was changed: its digest is %.12s.., its "

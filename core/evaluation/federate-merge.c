@@ -11,25 +11,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/sha256.h"
 #include "selector/corrector.h"
 
-#define FORMAT "demur-federated"
-#define VERSION 2
 #define MOST_ROUNDS 100 /* of a temperature of more classes, as in the fit of pooled scans */
-
-void
-demur_federate_result_free(DemurFederateResult *result) {
-  if (result == NULL)
-    return;
-  g_free(result->selector);
-  g_free(result->first);
-  g_strfreev(result->sites);
-  g_free(result->weights);
-  g_free(result->inputs);
-  g_free(result->points);
-  g_free(result);
-}
 
 /* ---- whose answers ---- */
 
@@ -403,92 +387,4 @@ demur_federate_merge(const DemurFederateRound *round, DemurFederateAnswer *const
   else
     measure_points(round, counted, *result);
   return TRUE;
-}
-
-/* ---- the document ---- */
-
-static void
-write_point(DemurJson *json, const DemurFederatePoint *point) {
-  demur_json_begin_object(json, NULL);
-  demur_json_double(json, "threshold", point->threshold);
-  demur_json_bool(json, "told", point->told);
-  demur_json_double(json, "n", point->n);
-  demur_json_double(json, "coverage", point->coverage);
-  demur_json_double(json, "observed", point->positives);
-  demur_json_double(json, "expected", point->expected);
-  demur_json_double(json, "oe_ratio", point->oe_ratio);
-  demur_json_double(json, "brier", point->brier);
-  demur_json_int(json, "n_bins", (gint64)point->n_bins);
-  demur_json_double(json, "sbce1", point->sbce1);
-  demur_json_double(json, "sbce2", point->sbce2);
-  demur_json_double(json, "sbceinf", point->sbceinf);
-  demur_json_double(json, "sbce2_debiased_square", point->debiased2);
-  demur_json_doubles(json, "rejected_by_label", point->refused, 2);
-  demur_json_end_object(json);
-}
-
-static void
-write_audit(DemurJson *json, const DemurFederateResult *result) {
-  const DemurHeterogeneity *h = &result->sites_differ;
-  const double interval[] = {h->low, h->high}, predicted[] = {h->predicted_low, h->predicted_high};
-  demur_json_double(json, "difference", result->difference);
-  demur_json_double(json, "variance", result->variance);
-  demur_json_double(json, "variance_by_patient", result->by_patient);
-  demur_json_double(json, "z", result->z);
-  demur_json_double(json, "intercept", h->mean);
-  demur_json_doubles(json, "interval", interval, 2);
-  demur_json_double(json, "tau2", h->tau2);
-  demur_json_double(json, "i2", h->i2);
-  demur_json_doubles(json, "predicted", predicted, 2);
-}
-
-static char *
-result_text(const DemurFederateResult *result, const char *digest) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  if (digest != NULL)
-    demur_json_string(json, "digest", digest);
-  demur_json_string(json, "format", FORMAT);
-  demur_json_int(json, "version", VERSION);
-  demur_json_string(json, "study", demur_federate_study_name(result->study));
-  demur_json_string(json, "kind", demur_recalibration_name(result->kind));
-  demur_json_string(json, "selector", result->selector);
-  demur_json_string(json, "first", result->first);
-  demur_json_int(json, "rounds", (gint64)result->n_rounds);
-  demur_json_begin_array(json, "sites");
-  for (char **site = result->sites; *site != NULL; site++)
-    demur_json_string(json, NULL, *site);
-  demur_json_end_array(json);
-  demur_json_int(json, "n", (gint64)result->n);
-  demur_json_bool(json, "simulated", result->simulated);
-  if (result->study == DEMUR_FEDERATE_RECALIBRATION || result->study == DEMUR_FEDERATE_CORRECTOR)
-    demur_json_string(json, "ending", demur_newton_ending_name(result->ending));
-  if (result->study == DEMUR_FEDERATE_RECALIBRATION) {
-    demur_json_double(json, "slope", result->slope);
-    demur_json_double(json, "intercept", result->intercept);
-  } else if (result->study == DEMUR_FEDERATE_CORRECTOR) {
-    demur_json_double(json, "lambda", result->lambda);
-    demur_json_double(json, "intercept", result->intercept);
-    demur_json_begin_array(json, "inputs");
-    for (size_t c = 0; c < result->n_weights; c++)
-      demur_json_int(json, NULL, result->inputs[c]);
-    demur_json_end_array(json);
-    demur_json_doubles(json, "weights", result->weights, result->n_weights);
-  } else if (result->study == DEMUR_FEDERATE_AUDIT) {
-    write_audit(json, result);
-  } else {
-    demur_json_begin_array(json, "points");
-    for (size_t t = 0; t < result->n_points; t++)
-      write_point(json, &result->points[t]);
-    demur_json_end_array(json);
-  }
-  demur_json_end_object(json);
-  return demur_json_finish(json);
-}
-
-char *
-demur_federate_result_write(const DemurFederateResult *result) {
-  g_autofree char *rest = result_text(result, NULL);
-  g_autofree char *digest = demur_sha256_of_text(rest);
-  return result_text(result, digest);
 }

@@ -6,13 +6,12 @@
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
-#include "base/sha256.h"
+#include "evaluation/federate-private.h"
 #include "metrics/offset-logistic.h"
 
 #define ROUND_FORMAT "demur-round"
 #define ANSWER_FORMAT "demur-answer"
 #define VERSION 2
-#define MOST_SCANS G_GINT64_CONSTANT(1000000000000)
 
 static const char *const studies[DEMUR_N_FEDERATE_STUDIES] = {"recalibration", "corrector", "audit",
                                                               "evaluation"};
@@ -155,8 +154,8 @@ demur_federate_answer_free(DemurFederateAnswer *answer) {
 
 /* ---- writing ---- */
 
-static DemurJson *
-begin(const char *digest, const char *format) {
+DemurJson *
+demur_federate_begin(const char *digest, const char *format) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   if (digest != NULL)
@@ -187,9 +186,11 @@ write_newton(DemurJson *json, const DemurNewton *newton) {
   demur_json_end_object(json);
 }
 
+/* As DemurSha256Write. */
 static char *
-round_text(const DemurFederateRound *round, const char *digest) {
-  DemurJson *json = begin(digest, ROUND_FORMAT);
+round_text(gconstpointer content, const char *digest) {
+  const DemurFederateRound *round = content;
+  DemurJson *json = demur_federate_begin(digest, ROUND_FORMAT);
   demur_json_string(json, "study", studies[round->study]);
   demur_json_string(json, "kind", demur_recalibration_name(round->kind));
   demur_json_string(json, "selector", round->selector);
@@ -220,10 +221,8 @@ round_text(const DemurFederateRound *round, const char *digest) {
 
 char *
 demur_federate_round_write(DemurFederateRound *round) {
-  g_autofree char *rest = round_text(round, NULL);
   g_free(round->digest);
-  round->digest = demur_sha256_of_text(rest);
-  return round_text(round, round->digest);
+  return demur_sha256_seal(round_text, round, &round->digest);
 }
 
 static void
@@ -240,10 +239,18 @@ write_group(DemurJson *json, const DemurFederateGroup *group) {
   demur_json_end_object(json);
 }
 
+/* An answer and the round that it is to. */
+typedef struct {
+  const DemurFederateRound *round;
+  const DemurFederateAnswer *answer;
+} Answered;
+
+/* As DemurSha256Write, of an Answered. */
 static char *
-answer_text(const DemurFederateRound *round, const DemurFederateAnswer *answer,
-            const char *digest) {
-  DemurJson *json = begin(digest, ANSWER_FORMAT);
+answer_text(gconstpointer content, const char *digest) {
+  const DemurFederateRound *round = ((const Answered *)content)->round;
+  const DemurFederateAnswer *answer = ((const Answered *)content)->answer;
+  DemurJson *json = demur_federate_begin(digest, ANSWER_FORMAT);
   demur_json_string(json, "study", demur_federate_round_identity(round));
   demur_json_int(json, "number", (gint64)round->number);
   demur_json_string(json, "round", round->digest);
@@ -262,21 +269,23 @@ answer_text(const DemurFederateRound *round, const DemurFederateAnswer *answer,
 
 char *
 demur_federate_answer_digest(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
-  g_autofree char *rest = answer_text(round, answer, NULL);
-  return demur_sha256_of_text(rest);
+  const Answered answered = {round, answer};
+  char *digest;
+  g_autofree char *text = demur_sha256_seal(answer_text, &answered, &digest);
+  return digest;
 }
 
 char *
 demur_federate_answer_write(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
-  g_autofree char *digest = demur_federate_answer_digest(round, answer);
-  return answer_text(round, answer, digest);
+  const Answered answered = {round, answer};
+  return demur_sha256_seal(answer_text, &answered, NULL);
 }
 
 /* ---- reading ---- */
 
-/* The document's object, of the format; borrowed from the parser. */
-static JsonObject *
-load(JsonParser *parser, const char *text, gssize length, const char *format, GError **error) {
+JsonObject *
+demur_federate_load(JsonParser *parser, const char *text, gssize length, const char *format,
+                    GError **error) {
   g_autoptr(GError) local = NULL;
   const char *found = NULL;
   gint64 version;
@@ -311,19 +320,18 @@ same_but_blanks(const char *a, const char *b) {
   }
 }
 
-/* rest: the document written anew from what was read, without its digest; whole: with the digest that it
- * names. What holds more than that is refused as well. */
-static gboolean
-check_unedited(const char *text, const char *digest, const char *rest, const char *whole,
-               GError **error) {
-  g_autofree char *right = demur_sha256_of_text(rest);
-  if (strcmp(digest, right) != 0) {
+gboolean
+demur_federate_check_unedited(const char *text, const char *digest, DemurSha256Write write,
+                              gconstpointer content, GError **error) {
+  g_autofree char *right = NULL;
+  if (!demur_sha256_is_sealed(write, content, digest, &right)) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "it was changed after it was written: its digest is %.12s.., its content's "
                     "%.12s..",
                     digest, right);
     return FALSE;
   }
+  g_autofree char *whole = write(content, digest);
   if (!same_but_blanks(text, whole)) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "it holds more than `demur federate` writes, or in another way");
@@ -406,11 +414,11 @@ read_cuts(JsonObject *root, const char *key, gboolean ascending, size_t *n, doub
   return TRUE;
 }
 
-static gboolean
-read_sites(JsonObject *root, DemurFederateRound *round, GError **error) {
+char **
+demur_federate_read_sites(JsonObject *root, GError **error) {
   JsonArray *array;
   if (!demur_json_read_array(root, "sites", &array, error))
-    return FALSE;
+    return NULL;
   const guint n = json_array_get_length(array);
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < n && n <= DEMUR_FEDERATE_MOST_SITES; i++) {
@@ -424,11 +432,10 @@ read_sites(JsonObject *root, DemurFederateRound *round, GError **error) {
   if (names->len < 2 || names->len != n) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "sites must be 2 to %d names, each once",
                     DEMUR_FEDERATE_MOST_SITES);
-    return FALSE;
+    return NULL;
   }
   g_ptr_array_add(names, NULL);
-  round->sites = (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
-  return TRUE;
+  return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
 static gboolean
@@ -458,7 +465,7 @@ read_kind(JsonObject *root, DemurFederateRound *round, GError **error) {
 DemurFederateRound *
 demur_federate_round_read(const char *text, gssize length, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonObject *root = load(parser, text, length, ROUND_FORMAT, error);
+  JsonObject *root = demur_federate_load(parser, text, length, ROUND_FORMAT, error);
   g_autoptr(DemurFederateRound) round = g_new0(DemurFederateRound, 1);
   const char *selector, *first, *digest;
   gint64 number;
@@ -466,7 +473,8 @@ demur_federate_round_read(const char *text, gssize length, GError **error) {
       !read_kind(root, round, error) ||
       !demur_json_read_string(root, "selector", &selector, error) ||
       !demur_json_read_int(root, "round", 1, 100000, &number, error) ||
-      !demur_json_read_string(root, "first", &first, error) || !read_sites(root, round, error) ||
+      !demur_json_read_string(root, "first", &first, error) ||
+      (round->sites = demur_federate_read_sites(root, error)) == NULL ||
       !demur_json_read_bool(root, "simulated", &round->simulated, error) ||
       (is_newton(round) && !read_newton(root, round, error)) ||
       (round->study == DEMUR_FEDERATE_CORRECTOR && !read_inputs(root, round, error)) ||
@@ -477,8 +485,7 @@ demur_federate_round_read(const char *text, gssize length, GError **error) {
   round->selector = g_strdup(selector);
   round->number = (size_t)number;
   round->first = *first != '\0' ? g_strdup(first) : NULL;
-  g_autofree char *rest = round_text(round, NULL), *whole = round_text(round, digest);
-  if (!check_unedited(text, digest, rest, whole, error))
+  if (!demur_federate_check_unedited(text, digest, round_text, round, error))
     return NULL;
   round->digest = g_strdup(digest);
   return g_steal_pointer(&round);
@@ -497,7 +504,7 @@ read_group(const DemurFederateRound *round, JsonArray *array, guint i, guint8 *f
   group->n_cells = MIN(json_array_get_length(cells), n_cells);
   if (!demur_json_read_indices(object, "cells", group->n_cells, 0, n_cells - 1, &group->cells,
                                error) ||
-      !demur_json_read_int(object, "n", 0, MOST_SCANS, &n, error) ||
+      !demur_json_read_int(object, "n", 0, DEMUR_FEDERATE_MOST_SCANS, &n, error) ||
       !demur_json_read_int(object, "positives", 0, n, &positives, error) ||
       !demur_json_read_double(object, "risks", 0.0, (double)n, &group->risks, error) ||
       !demur_json_read_double(object, "squares", 0.0, (double)n, &group->squares, error))
@@ -577,7 +584,7 @@ DemurFederateAnswer *
 demur_federate_answer_read(const DemurFederateRound *round, const char *text, gssize length,
                            GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonObject *root = load(parser, text, length, ANSWER_FORMAT, error);
+  JsonObject *root = demur_federate_load(parser, text, length, ANSWER_FORMAT, error);
   g_autoptr(DemurFederateAnswer) answer = g_new0(DemurFederateAnswer, 1);
   const char *site, *digest;
   gint64 n;
@@ -585,7 +592,7 @@ demur_federate_answer_read(const DemurFederateRound *round, const char *text, gs
       !check_of_round(round, root, error) || !demur_json_read_string(root, "site", &site, error) ||
       !demur_json_read_bool(root, "simulated", &answer->simulated, error) ||
       !demur_json_read_bool(root, "withheld", &answer->withheld, error) ||
-      !demur_json_read_int(root, "n", 0, MOST_SCANS, &n, error))
+      !demur_json_read_int(root, "n", 0, DEMUR_FEDERATE_MOST_SCANS, &n, error))
     return NULL;
   answer->site = g_strdup(site);
   answer->n = (size_t)n;
@@ -594,7 +601,8 @@ demur_federate_answer_read(const DemurFederateRound *round, const char *text, gs
                                error) ||
       !read_groups(round, root, answer, error))
     return NULL;
-  g_autofree char *rest = answer_text(round, answer, NULL),
-                  *whole = answer_text(round, answer, digest);
-  return check_unedited(text, digest, rest, whole, error) ? g_steal_pointer(&answer) : NULL;
+  const Answered answered = {round, answer};
+  return demur_federate_check_unedited(text, digest, answer_text, &answered, error)
+             ? g_steal_pointer(&answer)
+             : NULL;
 }

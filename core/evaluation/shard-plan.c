@@ -84,12 +84,19 @@ members_of(const DemurShardPlan *plan, Member members[N_MEMBERS]) {
   g_snprintf(members[6].value, sizeof members[6].value, "%zu x %zu", plan->n_trials, plan->n_folds);
 }
 
-/* The text of a part whose digest is known, or without one. */
+/* What a part is of. */
+typedef struct {
+  const DemurShardPlan *plan;
+  DemurShardWrite write;
+  gconstpointer data;
+} Part;
+
+/* As DemurSha256Write, of a Part. */
 static char *
-document_of(const DemurShardPlan *plan, DemurShardWrite write, gconstpointer data,
-            const char *digest) {
+document_of(gconstpointer content, const char *digest) {
+  const Part *part = content;
   Member members[N_MEMBERS];
-  members_of(plan, members);
+  members_of(part->plan, members);
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   if (digest != NULL)
@@ -98,16 +105,15 @@ document_of(const DemurShardPlan *plan, DemurShardWrite write, gconstpointer dat
   demur_json_int(json, "version", VERSION);
   for (size_t i = 0; i < N_MEMBERS; i++)
     demur_json_string(json, members[i].key, members[i].value);
-  write(json, plan, data);
+  part->write(json, part->plan, part->data);
   demur_json_end_object(json);
   return demur_json_finish(json);
 }
 
 char *
 demur_shard_plan_document(const DemurShardPlan *plan, DemurShardWrite write, gconstpointer data) {
-  g_autofree char *rest = document_of(plan, write, data, NULL);
-  g_autofree char *digest = demur_sha256_of_text(rest);
-  return document_of(plan, write, data, digest);
+  const Part part = {plan, write, data};
+  return demur_sha256_seal(document_of, &part, NULL);
 }
 
 static gboolean
@@ -170,9 +176,9 @@ demur_shard_plan_check_unedited(const DemurShardPlan *plan, JsonObject *root, De
   const char *digest;
   if (!demur_json_read_string(root, "digest", &digest, error))
     return FALSE;
-  g_autofree char *rest = document_of(plan, write, data, NULL);
-  g_autofree char *right = demur_sha256_of_text(rest);
-  if (strcmp(digest, right) != 0) {
+  const Part part = {plan, write, data};
+  g_autofree char *right = NULL;
+  if (!demur_sha256_is_sealed(document_of, &part, digest, &right)) {
     demur_error_set(
         error, DEMUR_ERROR_INPUT,
         "it was changed after it was written: its digest is %.12s.., its content's %.12s..", digest,

@@ -147,18 +147,8 @@ demur_selector_bundle_to_json(const DemurSelectorBundle *bundle) {
 
 /* The years that "horizons" names. */
 static gboolean
-read_horizons(JsonArray *array, int years[DEMUR_N_YEARS], guint *n, GError **error) {
-  *n = json_array_get_length(array);
-  gboolean ok = *n >= 1 && *n <= DEMUR_N_YEARS;
-  for (guint i = 0; ok && i < *n; i++) {
-    JsonNode *node = json_array_get_element(array, i);
-    const gint64 year =
-        JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64
-            ? json_node_get_int(node)
-            : 0;
-    ok = year >= 1 && year <= DEMUR_N_YEARS && (i == 0 || year > years[i - 1]);
-    years[i] = ok ? (int)year : 0;
-  }
+read_horizons(JsonArray *array, int years[DEMUR_N_YEARS], size_t *n, GError **error) {
+  const gboolean ok = demur_json_read_ascending(array, DEMUR_N_YEARS, years, n);
   if (!ok)
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "member 'horizons' is not a list of years from 1 to %d, ascending, each once",
@@ -192,7 +182,7 @@ read_family(JsonObject *root, DemurSelectorBundle *bundle, GError **error) {
   gint64 version;
   JsonArray *horizons, *members;
   int years[DEMUR_N_YEARS];
-  guint n;
+  size_t n;
   if (!demur_json_read_int(root, "version", 1, G_MAXINT64, &version, error))
     return FALSE;
   if (version > DEMUR_SELECTOR_FAMILY_VERSION) {
@@ -210,7 +200,7 @@ read_family(JsonObject *root, DemurSelectorBundle *bundle, GError **error) {
     return FALSE;
   bundle->family = g_strdup(family);
   const guint n_members = json_array_get_length(members);
-  for (guint i = 0; i < n; i++) {
+  for (guint i = 0; i < (guint)n; i++) {
     if (i >= n_members) {
       demur_error_set(error, DEMUR_ERROR_INPUT,
                       "horizon %d, which 'horizons' names, is lacking: 'members' ends before it",
@@ -222,7 +212,7 @@ read_family(JsonObject *root, DemurSelectorBundle *bundle, GError **error) {
   }
   if (n_members > n) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
-                    "member 'members' holds %u selectors where 'horizons' names %u", n_members, n);
+                    "member 'members' holds %u selectors where 'horizons' names %zu", n_members, n);
     return FALSE;
   }
   if (strcmp(model, demur_selector_model(bundle->members[0])) != 0) {

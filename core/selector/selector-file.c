@@ -169,6 +169,7 @@ write_members(const DemurSelector *s, DemurJson *json) {
     demur_recalibration_write_json(s->recalibration, json, "recalibration");
   else
     demur_json_null(json, "recalibration");
+  demur_selector_write_federated(s, json); /* a document of no study keeps its digest */
   demur_json_int(json, "n_svd", (gint64)s->n_svd);
   if (s->n_svd > 0) {
     demur_json_doubles(json, "svd_means", demur_scaler_means(s->svd_scaler), s->embedding_width);
@@ -642,6 +643,8 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "the recalibration is for another number of classes");
     return FALSE;
   }
+  if (has_member(root, "federated") && !demur_selector_read_federated(s, root, error))
+    return FALSE;
   return read_features(s, root, error) &&
          read_corrector(s, root, "corrected", &s->corrected, error) &&
          read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&

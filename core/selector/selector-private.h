@@ -5,6 +5,7 @@
 #include <json-glib/json-glib.h>
 
 #include "base/json-writer.h"
+#include "selector/federated.h"
 #include "selector/release.h"
 #include "selector/selector.h"
 #include "selector/trainer.h"
@@ -32,6 +33,14 @@ typedef struct {
   DemurCorrector *corrector;
 } DemurSelectorCorrector;
 
+/* A study that a selector comes from: as DemurFederatedOrigin, owned. */
+typedef struct {
+  DemurFederatedPart part;
+  char *result, *selector;
+  char **sites;
+  guint64 n_scans;
+} DemurSelectorOrigin;
+
 struct DemurSelector {
   /* public, read-only */
   gboolean simulated;
@@ -54,6 +63,7 @@ struct DemurSelector {
                            values against the scans; NULL: none */
 
   DemurRecalibration *recalibration; /* NULL: risks as given */
+  GPtrArray *federated;              /* of DemurSelectorOrigin, in order; NULL: of no study */
 
   DemurMetaColumns *columns; /* all meta features of a scan */
   DemurScaler *svd_scaler;   /* wide embeddings: standardised, then projected; NULL: as they are */
@@ -123,6 +133,10 @@ void demur_selector_corrector_base(const DemurSelector *selector, const double *
  * and risk bands read them (owned, g_aligned_free). */
 double *demur_selector_kept_meta(const DemurSelector *selector);
 void demur_selector_seal(DemurSelector *selector);
+
+/* Its member "federated" read back; DEMUR_ERROR_INPUT where it is not sound. */
+gboolean demur_selector_read_federated(DemurSelector *selector, JsonObject *root,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The document as an object under key; the root of a document's text (owned; an object), and
  * the selector that an object is. Errors: as demur_selector_from_json. */

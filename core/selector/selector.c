@@ -54,6 +54,7 @@ demur_selector_unref(DemurSelector *s) {
   g_free(s->released_from);
   g_free(s->outlier_maps);
   demur_recalibration_free(s->recalibration);
+  g_clear_pointer(&s->federated, g_ptr_array_unref);
   demur_meta_columns_free(s->columns);
   demur_scaler_unref(s->svd_scaler);
   g_aligned_free(s->svd_components);

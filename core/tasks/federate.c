@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/sha256.h"
 #include "store/selectors.h"
+#include "tasks/federate-install.h"
 #include "tasks/history.h"
 #include "tasks/selection.h"
 
@@ -293,26 +294,6 @@ material_clear(Material *material) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Material, material_clear)
 
-/* The selector of the round's digest, and its name. */
-static DemurSelector *
-find_selector(DemurTask *task, const DemurFederateRound *round, char **name, GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
-  for (guint i = 0; records != NULL && i < records->len; i++) {
-    const DemurSelectorRecord *record = records->pdata[i];
-    if (g_strcmp0(record->digest, round->selector) == 0) {
-      *name = g_strdup(record->name);
-      return demur_task_load_selector(task, record->name, NULL, error);
-    }
-  }
-  if (records != NULL)
-    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
-                    "no selector of this workspace is the study's (%.12s..): import the file that "
-                    "the coordinator has it from",
-                    round->selector);
-  return NULL;
-}
-
 /* The split's scans that did not make the selector, with their labels and the model's risks. */
 static gboolean
 take_scans(DemurTask *task, const DemurFederateAnswerParams *params, Material *m, size_t *n_seen,
@@ -527,7 +508,8 @@ demur_task_federate_answer(DemurTask *task, const DemurFederateAnswerParams *par
     return NULL;
   }
   g_auto(Material) m = {0};
-  m.selector = find_selector(task, answered->round, &answered->selector, error);
+  m.selector =
+      demur_task_federate_selector(task, answered->round->selector, &answered->selector, error);
   if (m.selector == NULL || !take_scans(task, params, &m, &answered->n_seen, error) ||
       !take_material(task, answered->round, &m, error))
     return NULL;
@@ -577,7 +559,7 @@ demur_task_federate_merge(const DemurFederateMergeParams *params, GError **error
                             answers->len, params->without, &merged->next, &merged->result, error))
     return NULL;
   g_autofree char *text = merged->next != NULL ? demur_federate_round_write(merged->next)
-                                               : demur_federate_result_write(merged->result);
+                                               : demur_federate_result_write(merged->result, NULL);
   return demur_file_write(params->output, text, -1, DEMUR_FILE_REPLACE, error)
              ? g_steal_pointer(&merged)
              : NULL;

@@ -8,6 +8,7 @@
 #include "cohort/order.h"
 #include "evaluation/validation.h"
 #include "selector/coverage.h"
+#include "selector/federated.h"
 #include "store/cohorts.h"
 #include "tasks/horizons.h"
 
@@ -70,6 +71,18 @@ demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warnings) {
   const size_t n = demur_selector_count_untrained(selector, &n_all);
   if (n > 0)
     demur_task_warnings_add(warnings, DEMUR_TASK_WARNING_UNTRAINED, n, n_all, NULL);
+}
+
+void
+demur_task_warn_federated(const DemurSelector *selector, GPtrArray *warnings) {
+  const size_t n = demur_selector_n_federated(selector);
+  if (n == 0)
+    return;
+  g_autoptr(GString) sites = g_string_new(NULL);
+  const DemurFederatedOrigin last = demur_selector_federated(selector, n - 1);
+  for (const char *const *site = last.sites; *site != NULL; site++)
+    g_string_append_printf(sites, "%s%s", sites->len > 0 ? ", " : "", *site);
+  demur_task_warnings_add(warnings, DEMUR_TASK_WARNING_FEDERATED, n, 0, sites->str);
 }
 
 DemurCohort *

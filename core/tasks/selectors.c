@@ -10,6 +10,7 @@
 #include "selector/coverage.h"
 #include "store/cohorts.h"
 #include "store/selectors.h"
+#include "tasks/history.h"
 #include "tasks/names.h"
 
 static void
@@ -106,6 +107,7 @@ show_one(DemurTask *task, const char *name, GError **error) {
     return NULL;
   facts->warnings = demur_task_warnings_new();
   demur_task_warn_untrained(selector, facts->warnings);
+  demur_task_warn_federated(selector, facts->warnings);
   facts->selector = g_steal_pointer(&selector);
   return facts;
 }
@@ -157,6 +159,28 @@ release_all(DemurTask *task, char *const *names, DemurRelease release, GError **
   return g_steal_pointer(&released);
 }
 
+/* A selector's file on its way out, for its event and for itself. */
+typedef struct {
+  DemurTask *task;
+  const char *name, *path, *document;
+  const DemurSelectorBundle *bundle;
+  DemurRelease release;
+} Going;
+
+static gboolean
+tell(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_history_add_selector(going->task, going->path, going->name, going->bundle->digest,
+                                    going->release == DEMUR_RELEASE_REFERENCE, error);
+}
+
+static gboolean
+give(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_file_write(going->path, going->document, -1, DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC,
+                          error);
+}
+
 gboolean
 demur_task_selector_export(DemurTask *task, const char *name, const char *path,
                            DemurRelease release, DemurSelectorBundle *written, GError **error) {
@@ -172,7 +196,8 @@ demur_task_selector_export(DemurTask *task, const char *name, const char *path,
                                             error))
     return FALSE;
   g_autofree char *document = demur_selector_bundle_to_json(written);
-  return demur_file_write(path, document, -1, DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error);
+  Going going = {task, name, path, document, written, release};
+  return demur_history_let_out(task, path, tell, give, &going, error);
 }
 
 static gboolean
@@ -271,6 +296,16 @@ demur_task_selector_import(DemurTask *task, const char *name, const char *path,
       demur_task_workspace(task, error) == NULL)
     return FALSE;
   return check_name_free(task, name, read, error) && save_bundle(task, name, read, replace, error);
+}
+
+gboolean
+demur_task_selector_keep(DemurTask *task, const char *name, DemurSelector *selector,
+                         DemurSelectorReplace replace, GError **error) {
+  g_auto(DemurSelectorBundle) bundle = {0};
+  demur_selector_bundle_of_one(selector, &bundle);
+  return demur_task_check_name("selector", name, error) &&
+         demur_task_workspace(task, error) != NULL && check_name_free(task, name, &bundle, error) &&
+         save_bundle(task, name, &bundle, replace, error);
 }
 
 gboolean

@@ -49,7 +49,8 @@ GPtrArray *demur_task_selector_show(DemurTask *task, const char *name, DemurHori
 char *demur_task_selector_outcome(DemurTask *task, const char *name);
 
 /* Its file, canonical JSON, of what may leave (selector/release.h); of a family one file with all of
- * its selectors (selector/selector-bundle.h). written (all zero): what is in it. */
+ * its selectors (selector/selector-bundle.h). The log tells of it before it has its name. written (all
+ * zero): what is in it. */
 gboolean demur_task_selector_export(DemurTask *task, const char *name, const char *path,
                                     DemurRelease release, DemurSelectorBundle *written,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -61,6 +62,11 @@ gboolean demur_task_selector_export(DemurTask *task, const char *name, const cha
 gboolean demur_task_selector_import(DemurTask *task, const char *name, const char *path,
                                     DemurSelectorReplace replace, DemurSelectorBundle *read,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps a selector that was made of another under the name, untuned; errors as above. */
+gboolean demur_task_selector_keep(DemurTask *task, const char *name, DemurSelector *selector,
+                                  DemurSelectorReplace replace,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* With its thresholds. *horizons: of a family's name those that went. DEMUR_ERROR_STATE while people
  * made more of it, or of one of the family, unless forced (demur_selectors_remove). */

@@ -233,6 +233,7 @@ tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scor
 static void
 add_warnings(const DemurSelector *selector, DemurTuned *tuned) {
   demur_task_warn_untrained(selector, tuned->warnings);
+  demur_task_warn_federated(selector, tuned->warnings);
   if (demur_split_is_test(tuned->split))
     demur_task_warnings_add(tuned->warnings, DEMUR_TASK_WARNING_TUNED_ON_TEST, 0, 0, NULL);
   if (tuned->n_seen > 0)

@@ -459,6 +459,7 @@ INPUTS = {
     "federate merge ROUND": ["federate", "merge", "IT", "round-a.json", "round-b.json", "-o", "x.json"],
     "federate merge ANSWER": ["federate", "merge", "round.json", "IT", "round-b.json", "-o", "x.json"],
     "federate show ANSWER": ["federate", "show", "round.json", "IT"],
+    "federate install RESULT": ["federate", "install", "IT", "x"],
     "federate show ROUND": ["federate", "show", "IT"],
     "validate FILE": ["validate", "s", "--cohort", "c", "--folds", "2", "--merge", "v1.json", "IT"],
 }

@@ -102,7 +102,12 @@ class Bench:
         for site in "ab":
             ledger = [] if site == "a" else ["--ledger", "b.federate"]  # two sites, of one workspace here
             self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json", *ledger)
-        for name in ("round.json", "round-a.json", "round-b.json", "w.demur.federate"):
+        self.must("federate", "start", "audit.json", "--study", "audit", "--selector", "s", "--sites", "a,b")
+        for site in "ab":
+            ledger = [] if site == "a" else ["--ledger", "b.federate"]
+            self.must("federate", "answer", "audit.json", "--as", site, "--cohort", "c", "-o", f"audit-{site}.json", *ledger)
+        self.must("federate", "merge", "audit.json", "audit-a.json", "audit-b.json", "-o", "result.json")
+        for name in ("round.json", "round-a.json", "round-b.json", "result.json", "w.demur.federate"):
             os.chmod(os.path.join(self.template, name), 0o644)  # outputs.py writes as another user, too
         self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +
                    "".join(f"{i},{i % 4},0,{'' if i % 3 else (i % 5 + 1) * 300},2500,\n" for i in range(180)))
@@ -609,6 +614,7 @@ def commands_of(bench):
         "federate start": ["federate", "start", "out.json", "--study", "audit", "--selector", "s", "--sites", "a,b"],
         "federate answer": ["federate", "answer", "round.json", "--as", "a", "--cohort", "c", "-o", "out.json"],
         "federate merge": ["federate", "merge", "round.json", "round-a.json", "round-b.json", "-o", "out.json"],
+        "federate install": ["federate", "install", "result.json", "f"],
         "log keep": ["log", "--keep-openings", "on"],
         # Who opened a patient is written where that is kept, by what else only reads.
         "dicom show kept": ["dicom", "show", scan, *kept],

@@ -1,9 +1,10 @@
-/* Rounds, answers and a site's list of what it told: refused, or what is written of them is the same text.
+/* Rounds, answers, results and a site's list of what it told: refused, or what is written of them is the same text.
  * An answer is read against a round of the kind that it may be of. */
 #include <stdint.h>
 
 #include "evaluation/federate-answer.h"
 #include "evaluation/federate-ledger.h"
+#include "evaluation/federate-result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,5 +36,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   g_autoptr(DemurFederateLedger) ledger = demur_federate_ledger_read(text, -1, &error);
   g_assert_true((ledger == NULL) == (error != NULL));
+  g_clear_error(&error);
+  g_autofree char *digest = NULL;
+  g_autoptr(DemurFederateResult) result = demur_federate_result_read(text, -1, &digest, &error);
+  g_assert_true((result == NULL) == (error != NULL));
   return 0;
 }

@@ -37,6 +37,23 @@ examples_of_the_standard(void) {
   }
 }
 
+static char *
+write_sealed(gconstpointer content, const char *digest) {
+  return g_strdup_printf("%s%s", digest != NULL ? digest : "", (const char *)content);
+}
+
+static void
+a_document_is_sealed_by_the_rest_of_it(void) {
+  g_autofree char *digest = NULL, *right = NULL, *other = NULL;
+  g_autofree char *text = demur_sha256_seal(write_sealed, "abc", &digest);
+  g_assert_cmpstr(digest, ==, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  g_assert_cmpstr(text, ==, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015adabc");
+  g_assert_true(demur_sha256_is_sealed(write_sealed, "abc", digest, &right));
+  g_assert_cmpstr(right, ==, digest);
+  g_assert_false(demur_sha256_is_sealed(write_sealed, "abd", digest, &other));
+  g_assert_cmpstr(other, !=, digest);
+}
+
 static void
 any_length_in_any_pieces_is_as_glib_says(void) {
   guint8 bytes[517];
@@ -79,6 +96,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/sha256/examples-of-the-standard", examples_of_the_standard);
   g_test_add_func("/sha256/any-length", any_length_in_any_pieces_is_as_glib_says);
+  g_test_add_func("/sha256/sealed-document", a_document_is_sealed_by_the_rest_of_it);
   g_test_add_func("/sha256/framed-values", framed_values_cannot_run_together);
   return g_test_run();
 }

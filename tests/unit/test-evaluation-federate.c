@@ -841,7 +841,7 @@ test_simulated_data_are_marked(void) {
       g_assert_cmpint(answer->simulated, ==, simulated);
       g_autoptr(DemurFederateResult) result = run(m, start(studies[k], kind, 2), 0);
       g_assert_cmpint(result->simulated, ==, simulated);
-      g_autofree char *written = demur_federate_result_write(result);
+      g_autofree char *written = demur_federate_result_write(result, NULL);
       g_assert_nonnull(strstr(written, simulated ? "\"simulated\": true" : "\"simulated\": false"));
     }
 }
@@ -864,7 +864,7 @@ test_how_a_fit_ends_is_told(void) {
   g_autoptr(DemurFederateResult) result = NULL;
   g_assert_true(merge(m, round, -1, &next, &result, &error));
   g_assert_cmpint(result->ending, ==, DEMUR_NEWTON_STEPS);
-  g_autofree char *written = demur_federate_result_write(result);
+  g_autofree char *written = demur_federate_result_write(result, NULL);
   g_assert_nonnull(strstr(written, "\"ending\": \"steps\""));
   round->newton->value = -1e9;
   round->newton->n_halvings = 39;
