@@ -4,7 +4,6 @@
 #include "app/cli/report-parts.h"
 #include "base/error.h"
 #include "report/files.h"
-#include "tasks/history.h"
 #include "tasks/patient-sheet.h"
 
 gboolean
@@ -52,8 +51,8 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
   options.split = split;
   options.coverage = coverage;
   g_autoptr(DemurPatientSheet) patient = NULL;
-  if (!demur_task_patient_sheet_write(&context->task, &options, arguments[0], &patient, error) ||
-      !demur_history_add_opened(&context->task, cohort, patient->input.scan_id, "report", error))
+  options.logged = TRUE;
+  if (!demur_task_patient_sheet_write(&context->task, &options, arguments[0], &patient, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();

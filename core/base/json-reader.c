@@ -280,6 +280,23 @@ demur_json_read_indices(JsonObject *object, const char *key, size_t n, guint32 m
   return TRUE;
 }
 
+gboolean
+demur_json_read_ascending(JsonArray *array, int most, int *values, size_t *n) {
+  const guint length = json_array_get_length(array);
+  gint64 last = 0;
+  if (length < 1 || length > (guint)most)
+    return FALSE;
+  for (guint i = 0; i < length; i++) {
+    gint64 number;
+    if (!whole_number(json_array_get_element(array, i), &number) || number <= last || number > most)
+      return FALSE;
+    values[i] = (int)number;
+    last = number;
+  }
+  *n = length;
+  return TRUE;
+}
+
 /* RFC 4648, section 4: four letters are three bytes, the last of them filled up with '='. bytes of
  * them into decoded, which has room for three more; text has length = 4 ceil(bytes / 3) characters.
  * length, or the place of the first character that does not belong there. In one pass: GLib's

@@ -53,6 +53,11 @@ gboolean demur_json_read_indices(JsonObject *object, const char *key, size_t n, 
                                  guint32 maximum, guint32 **values,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* 1 to most whole numbers from 1 to most, each once and ascending (years of risk): values [most], *n of
+ * them; FALSE where the array holds anything else. */
+gboolean demur_json_read_ascending(JsonArray *array, int most, int *values,
+                                   size_t *n) G_GNUC_WARN_UNUSED_RESULT;
+
 /* What demur_json_floats_base64 wrote: exactly n finite float32 values; owned, g_aligned_free. A
  * text of any other length is refused before anything of size n is allocated. */
 gboolean demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n,

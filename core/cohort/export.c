@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/csv-field.h"
-#include "base/file-output.h"
 #include "base/number.h"
 #include "cohort/columns.h"
 
@@ -142,12 +141,12 @@ append_row(GString *line, const DemurCohort *cohort, size_t i) {
   g_string_append_c(line, '\n');
 }
 
-gboolean
-demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProgress *progress,
-                    GError **error) {
+DemurFileOutput *
+demur_cohort_export_finish(const DemurCohort *cohort, const char *path,
+                           const DemurProgress *progress, GError **error) {
   g_autoptr(DemurFileOutput) output = demur_file_output_open(path, DEMUR_FILE_REPLACE, error);
   if (output == NULL)
-    return FALSE;
+    return NULL;
   g_autoptr(GString) text = g_string_new(NULL);
   append_header(text, cohort);
   for (size_t i = 0; i < cohort->n_scans; i++) {
@@ -157,8 +156,15 @@ demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProg
     if (!demur_progress_step(progress, (double)i / (double)cohort->n_scans, "writing scans",
                              error) ||
         !demur_file_output_write(output, text->str, text->len, error))
-      return FALSE;
+      return NULL;
     g_string_truncate(text, 0);
   }
-  return demur_file_output_commit(output, error);
+  return demur_file_output_finish(output, error) ? g_steal_pointer(&output) : NULL;
+}
+
+gboolean
+demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProgress *progress,
+                    GError **error) {
+  g_autoptr(DemurFileOutput) output = demur_cohort_export_finish(cohort, path, progress, error);
+  return output != NULL && demur_file_output_commit(output, error);
 }

@@ -1,6 +1,7 @@
 /* A cohort as the table that demur_cohort_import reads back to the same digest. */
 #pragma once
 
+#include "base/file-output.h"
 #include "base/progress.h"
 #include "cohort/cohort.h"
 
@@ -13,5 +14,10 @@ G_BEGIN_DECLS
 gboolean demur_cohort_export(const DemurCohort *cohort, const char *path,
                              const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same, whole on the disk, without its name yet (owned): the caller commits it. NULL with error. */
+DemurFileOutput *demur_cohort_export_finish(const DemurCohort *cohort, const char *path,
+                                            const DemurProgress *progress,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

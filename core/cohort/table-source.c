@@ -194,7 +194,9 @@ foreign(const char *head, size_t n) {
        "this is a ZIP archive (an .xlsx or .ods spreadsheet is one); save the table as "
        "CSV in UTF-8"},
       {"\xd0\xcf\x11\xe0", 4, "this is an old spreadsheet (.xls); save the table as CSV in UTF-8"},
-      {"PAR1", 4, "this is a Parquet file; write the table as CSV in UTF-8"},
+      {"PAR1", 4,
+       "this is a Parquet file; write the table as CSV in UTF-8, as by Python's "
+       "pandas.read_parquet(\"a.parquet\").to_csv(\"a.csv\", index=False), by DuckDB, or by R's arrow"},
       {"\x93NUMPY", 6, "this is a NumPy array; it belongs to --embeddings"},
       {"BZh", 3, "this is compressed by bzip2; give the table as it is, or by gzip"},
       {"\xfd"

@@ -112,19 +112,11 @@ read_family(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
   if (!demur_json_read_string(request, "family", &family, error) ||
       !demur_json_read_array(request, "years", &years, error))
     return FALSE;
-  const guint n = json_array_get_length(years);
   recipe->family = g_strdup(family);
-  recipe->years = g_new0(int, MAX(n, 1));
-  gboolean ok = n == g_strv_length(recipe->selectors);
-  for (guint i = 0; ok && i < n; i++) {
-    JsonNode *node = json_array_get_element(years, i);
-    const gint64 year =
-        JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64
-            ? json_node_get_int(node)
-            : 0;
-    ok = year >= 1 && year <= DEMUR_PATIENT_YEARS && (i == 0 || year > recipe->years[i - 1]);
-    recipe->years[i] = ok ? (int)year : 0;
-  }
+  recipe->years = g_new0(int, DEMUR_PATIENT_YEARS);
+  size_t n;
+  const gboolean ok = demur_json_read_ascending(years, DEMUR_PATIENT_YEARS, recipe->years, &n) &&
+                      n == g_strv_length(recipe->selectors);
   if (!ok)
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "member \"years\": expected a whole number of years from 1 to %d for each "

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cohort/export.h"
+#include "tasks/history.h"
 #include "tasks/prevalence.h"
 
 GPtrArray *
@@ -93,12 +94,35 @@ demur_task_cohort_simulate(DemurTask *task, const char *name, const DemurSimulat
   return summary != NULL ? demur_cohort_facts_new(cohort, summary->digest, NULL, error) : NULL;
 }
 
+/* A cohort's file on its way out, for its event and for itself. */
+typedef struct {
+  DemurTask *task;
+  const char *path;
+  const DemurCohort *cohort;
+  DemurFileOutput *output; /* whole, without its name */
+} Going;
+
+static gboolean
+tell(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_history_add_cohort(going->task, going->path, going->cohort->name,
+                                  going->cohort->n_scans, error);
+}
+
+static gboolean
+give(gpointer data, GError **error) {
+  return demur_file_output_commit(((Going *)data)->output, error);
+}
+
 DemurCohort *
 demur_task_cohort_export(DemurTask *task, const char *name, const char *path, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(DemurCohort) cohort =
       workspace != NULL ? demur_cohorts_load(workspace, name, &task->progress, error) : NULL;
-  return cohort != NULL && demur_cohort_export(cohort, path, &task->progress, error)
+  g_autoptr(DemurFileOutput) output =
+      cohort != NULL ? demur_cohort_export_finish(cohort, path, &task->progress, error) : NULL;
+  Going going = {task, path, cohort, output};
+  return output != NULL && demur_history_let_out(task, path, tell, give, &going, error)
              ? g_steal_pointer(&cohort)
              : NULL;
 }

@@ -114,21 +114,57 @@ add_file(DemurTask *task, DemurWorkspace *workspace, const char *path, DemurJson
   return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
 }
 
-gboolean
-demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
-                         gboolean revealed, GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
-    return FALSE;
-  if (demur_workspace_is_read_only(task->workspace_path))
-    return TRUE;
+/* The details of an export's event, still open; NULL where none is kept: *kept tells whether that is
+ * right. */
+static DemurJson *
+begin_export(DemurTask *task, const char *format, gboolean *kept, GError **error) {
+  *kept = demur_task_workspace(task, error) != NULL;
+  if (!*kept || demur_workspace_is_read_only(task->workspace_path))
+    return NULL;
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "format", format);
+  return json;
+}
+
+gboolean
+demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
+                         gboolean revealed, GError **error) {
+  gboolean kept;
+  DemurJson *json = begin_export(task, format, &kept, error);
+  if (json == NULL)
+    return kept;
   demur_json_int(json, "n_verdicts", n);
   demur_json_bool(json, "revealed", revealed);
   demur_json_end_object(json);
-  return add_file(task, workspace, path, json, error);
+  return add_file(task, task->workspace, path, json, error);
+}
+
+gboolean
+demur_history_add_selector(DemurTask *task, const char *path, const char *selector,
+                           const char *digest, gboolean with_reference, GError **error) {
+  gboolean kept;
+  DemurJson *json = begin_export(task, "selector", &kept, error);
+  if (json == NULL)
+    return kept;
+  demur_json_string(json, "selector", selector);
+  demur_json_string(json, "digest", digest);
+  demur_json_bool(json, "with_reference", with_reference);
+  demur_json_end_object(json);
+  return add_file(task, task->workspace, path, json, error);
+}
+
+gboolean
+demur_history_add_cohort(DemurTask *task, const char *path, const char *cohort, guint64 n,
+                         GError **error) {
+  gboolean kept;
+  DemurJson *json = begin_export(task, "cohort", &kept, error);
+  if (json == NULL)
+    return kept;
+  demur_json_string(json, "cohort", cohort);
+  demur_json_int(json, "n_scans", (gint64)n);
+  demur_json_end_object(json);
+  return add_file(task, task->workspace, path, json, error);
 }
 
 gboolean

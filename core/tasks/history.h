@@ -28,6 +28,14 @@ GPtrArray *demur_history_list(DemurTask *task, const DemurHistoryFilter *filter,
 gboolean demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
                                   gboolean revealed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of a selector's file (its digest, and whether its reference scans are in it), and of a
+ * cohort's, which holds its patients. */
+gboolean demur_history_add_selector(DemurTask *task, const char *path, const char *selector,
+                                    const char *digest, gboolean with_reference,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_history_add_cohort(DemurTask *task, const char *path, const char *cohort, guint64 n,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef gboolean (*DemurHistoryStepFunc)(gpointer data, GError **error);
 
 /* Gives a file its name once the log tells of it: tell adds the events, give writes the file, or commits

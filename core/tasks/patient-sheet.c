@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/person.h"
 #include "base/error.h"
+#include "base/file-output.h"
+#include "base/person.h"
+#include "report/files.h"
 #include "report/format.h"
 #include "selector/coverage.h"
 #include "store/events.h"
@@ -12,6 +14,7 @@
 #include "store/series.h"
 #include "words/words.h"
 #include "tasks/assess.h"
+#include "tasks/history.h"
 #include "tasks/meaning.h"
 #include "tasks/report.h"
 #include "tasks/selection.h"
@@ -467,6 +470,36 @@ demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
   return page;
 }
 
+/* The page and its numbers on their way out, for the event and for themselves. */
+typedef struct {
+  DemurTask *task;
+  const DemurPatientSheetParams *params;
+  const DemurPatientInput *numbers, *page; /* page: NULL: the numbers' */
+  const char *path;
+  gboolean written;
+} Going;
+
+static gboolean
+tell(gpointer data, GError **error) {
+  const Going *going = data;
+  return demur_history_add_opened(going->task, going->params->cohort, going->numbers->scan_id,
+                                  "report", error);
+}
+
+static gboolean
+give(gpointer data, GError **error) {
+  Going *going = data;
+  going->written = demur_patient_write(going->numbers, going->page, going->path, error);
+  return going->written;
+}
+
+static void
+take_back_numbers(const char *path) {
+  g_autofree char *json = demur_report_json_path(path, NULL);
+  if (json != NULL)
+    demur_file_take_back(json);
+}
+
 gboolean
 demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *params,
                                const char *path, DemurPatientSheet **written, GError **error) {
@@ -485,8 +518,13 @@ demur_task_patient_sheet_write(DemurTask *task, const DemurPatientSheetParams *p
     if (page == NULL)
       return FALSE;
   }
-  if (!demur_patient_write(&numbers->input, page != NULL ? &page->input : NULL, path, error))
+  Going going = {task, params, &numbers->input, page != NULL ? &page->input : NULL, path, FALSE};
+  if (!(params->logged ? demur_history_let_out(task, path, tell, give, &going, error)
+                       : give(&going, error))) {
+    if (going.written) /* the log could not be kept */
+      take_back_numbers(path);
     return FALSE;
+  }
   if (written != NULL)
     *written = g_steal_pointer(&numbers);
   return TRUE;

@@ -17,6 +17,9 @@ typedef struct {
   /* Of every text of the sheet; NULL: English. */
   const DemurLanguage *language;
   const char *page_language; /* of the page beside it, which its numbers name; NULL: English */
+  gboolean
+      logged; /* that the scan was looked at is kept before the page is there, where a site wants
+                    * that; FALSE: whoever asks has kept it, as the window when it showed the scan */
 } DemurPatientSheetParams;
 
 typedef struct {

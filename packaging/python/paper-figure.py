@@ -56,18 +56,24 @@ def draw(curves, simulated, n):
     return "\n".join(parts + ["</svg>", ""])
 
 
+def curves_of(selector, risks, labels, embeddings):
+    """{name: curve} of the selector's scores, of confidence and of chance, over the risks that the selector shows."""
+    scores, shown = selector.score(risks, embeddings)
+    by = {"selector": scores, "confidence": np.maximum(shown, 1 - shown), "random": np.random.default_rng(1).permutation(len(risks))}
+    return {name: demur.selective_curve(shown, labels, score) for name, score in by.items()}
+
+
 def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__)
     selector = demur.Selector(sys.argv[1])
     risks, labels, embeddings = read(sys.argv[2], sys.argv[3], selector.embedding_width)
-    scores, shown = selector.score(risks, embeddings)
-    by = {"selector": scores, "confidence": np.maximum(shown, 1 - shown), "random": np.random.default_rng(1).permutation(len(risks))}
-    curves = {name: demur.selective_curve(shown, labels, score) for name, score in by.items()}
+    curves = curves_of(selector, risks, labels, embeddings)
     with open(sys.argv[4], "w", encoding="utf-8") as file:
         file.write(draw(curves, selector.simulated, len(risks)))
     for name, curve in curves.items():
         print(f"{name:12} {demur.coverage_auc(curve['coverage'], curve['sbce2']):.6f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@
 Builds the wheel as packaging/python/build.sh does, installs it into a folder, and works with that. A cohort is drawn by the
 command line, a selector trained, tuned and exported; its scores, risks, threshold, curve over coverage and calibration are then
 computed from numpy vectors. The gradient of the paper's loss is compared with differences, and rows in another order must
-change nothing.
+change nothing. Arrays that lie as the library reads them go by their own address.
 
 Usage: libdemur.py DEMUR SOURCES LIBDEMUR.SO   (77 where numpy, setuptools, wheel or pip is not installed)
 """
@@ -106,6 +106,45 @@ def compare_loss(demur):
             assert abs((up - down) / 2e-2 - slope[i]) < 2e-3 * max(1, abs(slope[i])), (q, i, slope[i], (up - down) / 2e-2)
 
 
+def no_copies(demur, file):
+    """Arrays as libdemur reads them go by their address, however large; results are written where the caller sees them."""
+    draw = np.random.default_rng(5)
+    n = 20000
+    risks, weights, scores = draw.uniform(.01, .9, n), np.ones(n), draw.normal(size=n)
+    labels, logits = (draw.uniform(size=n) < risks).astype(float), draw.normal(size=n).astype(np.float32)
+    selector = demur.Selector(file)
+    embeddings = draw.normal(size=(n, selector.embedding_width)).astype(np.float32)
+    probabilities = np.column_stack([1 - risks, risks])
+    passed, call = set(), demur._call
+
+    def heard(function, *arguments):
+        for argument in arguments:
+            sample = getattr(argument, "_obj", None)
+            if isinstance(sample, demur._Sample):
+                passed.update((sample.risks, sample.labels, sample.weights, sample.scores))
+            elif isinstance(argument, int):
+                passed.add(argument)
+        return call(function, *arguments)
+    demur._call = heard
+    try:
+        for work, arrays in ((lambda: demur.threshold(.8, scores), [scores]),
+                             (lambda: demur.selective_curve(risks, labels, scores, weights=weights), [risks, labels, scores, weights]),
+                             (lambda: demur.calibration(risks, labels, weights), [risks, labels, weights]),
+                             (lambda: demur.loss(risks[:500], labels[:500], logits[:500]), [risks, labels, logits]),
+                             (lambda: demur.confidence_features(probabilities), [probabilities]),
+                             (lambda: demur.Outlier(embeddings[:300], threads=1).score(embeddings[:20]), [embeddings]),
+                             (lambda: selector.score(risks[:500], embeddings[:500]), [risks, embeddings])):
+            passed.clear()
+            work()
+            assert {array.ctypes.data for array in arrays} <= passed, "an array was copied"
+        # What libdemur can't read as it lies is converted, and only that.
+        passed.clear()
+        demur.threshold(.8, scores.astype(np.float32))
+        assert scores.ctypes.data not in passed
+    finally:
+        demur._call = call
+
+
 def refuses(demur, folder):
     risks, labels = np.array([.1, .2, .3]), np.array([0., 1., 0.])
     with open(os.path.join(folder, "bad.json"), "w", encoding="utf-8") as file:
@@ -149,6 +188,7 @@ def main():
         assert demur.version() in run([program, "--version"])
         compare_selector(demur, command, folder)
         compare_loss(demur)
+        no_copies(demur, os.path.join(folder, "s.json"))
         refuses(demur, folder)
         embeddings = np.random.default_rng(2).normal(size=(200, 8)).astype(np.float32)
         outlier = demur.Outlier(embeddings, seed=3)
