@@ -18,7 +18,8 @@ DemurJson *demur_federate_begin(const char *digest, const char *format);
 JsonObject *demur_federate_load(JsonParser *parser, const char *text, gssize length,
                                 const char *format, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Its member "sites": 2 to DEMUR_FEDERATE_MOST_SITES names, each once (strv, owned). */
+/* Its member "sites": 2 to DEMUR_FEDERATE_MOST_SITES names, each once (strv, owned). DEMUR_ERROR_INPUT where it
+ * is not. */
 char **demur_federate_read_sites(JsonObject *root, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether content, which was read from text, is all that text holds, but for blanks, and what its digest

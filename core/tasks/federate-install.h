@@ -31,7 +31,8 @@ DemurFederateInstalled *demur_task_federate_install(DemurTask *task,
 void demur_federate_installed_free(DemurFederateInstalled *installed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFederateInstalled, demur_federate_installed_free)
 
-/* The workspace's selector of that digest, which a study is of, and its name (owned). */
+/* The workspace's selector of that digest, which a study is of, and its name (owned);
+ * DEMUR_ERROR_NOT_FOUND where there is none. */
 DemurSelector *demur_task_federate_selector(DemurTask *task, const char *digest, char **name,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

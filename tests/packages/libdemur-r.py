@@ -52,6 +52,19 @@ def run(words, **options):
     return result.stdout
 
 
+def passes_check(sources, library, folder):
+    """R CMD check of the package as it is sent out (without the manual's PDF, which needs LaTeX): no error, warning or note."""
+    packed = os.path.join(folder, "packed", "demur")
+    shutil.copytree(os.path.join(sources, "packaging", "r"), packed, ignore=shutil.ignore_patterns("install.sh"))
+    where = os.path.dirname(library)
+    environment = {**os.environ, "LIBDEMUR_CFLAGS": "-I" + os.path.join(sources, "core", "library"),
+                   "LIBDEMUR_LIBS": f"-L{where} -ldemur -Wl,-rpath,{where}"}
+    run(["R", "CMD", "build", "demur"], cwd=os.path.dirname(packed), env=environment)
+    tarball = next(name for name in os.listdir(os.path.dirname(packed)) if name.endswith(".tar.gz"))
+    said = run(["R", "CMD", "check", "--no-manual", tarball], cwd=os.path.dirname(packed), env=environment)
+    assert "\nStatus: OK\n" in said, said[-3000:]
+
+
 def main():
     program, sources, library = (os.path.abspath(path) for path in sys.argv[1:4])
     os.environ["LIBDEMUR"] = library
@@ -67,6 +80,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         run(["sh", os.path.join(sources, "packaging", "r", "install.sh"), os.path.join(folder, "library"),
              os.path.join(sources, "core", "library"), os.path.dirname(library)])
+        passes_check(sources, library, folder)
         command = [program, "--workspace", os.path.join(folder, "w.demur"), "--quiet"]
         with open(os.path.join(folder, "c.csv"), "w", encoding="utf-8") as file:
             file.write("patient_id,site,split,label,risk\n")

@@ -173,6 +173,19 @@ def refuses(demur, folder):
     assert close(list(demur.calibration([*risks, .7], [*labels, np.nan], [1, 1, 1, 0]).values()), list(known.values()))
 
 
+def runs_in_a_venv(wheel, folder):
+    """The wheel in a virtual environment of its own, which has numpy from the system: imported by its own interpreter, told nothing."""
+    where = os.path.join(folder, "venv")
+    run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", where])
+    python = os.path.join(where, "bin", "python")
+    packages = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib', 'venv'))"]).strip()
+    assert packages.startswith(where), packages
+    run([sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--target", packages, wheel])
+    said = run([python, "-I", "-c", "import demur; print(demur.__file__); print(demur.threshold(.5, [.1, .2, .3, .4]))"], cwd=folder)
+    file, threshold = said.split()
+    assert file.startswith(packages) and float(threshold) == .3, said
+
+
 def main():
     program, sources, library = (os.path.abspath(path) for path in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +203,7 @@ def main():
         compare_loss(demur)
         no_copies(demur, os.path.join(folder, "s.json"))
         refuses(demur, folder)
+        runs_in_a_venv(wheel, folder)
         embeddings = np.random.default_rng(2).normal(size=(200, 8)).astype(np.float32)
         outlier = demur.Outlier(embeddings, seed=3)
         itself = outlier.score(embeddings[:5], exclude=[0, 1, 2, 3, 4])
