@@ -1,40 +1,52 @@
+/* Two works at most are under way: a map, for which its caller waits, and what fills gaps. Each is a count of
+ * chunks that nobody has claimed and one of those not yet ended; who claims one may read the rest of the work,
+ * which doesn't change before all have ended. So a map ends when its chunks have: for a thread that sleeps, or
+ * that the system runs elsewhere, nobody waits unless it holds a chunk.
+ *
+ * Who finds no chunk watches for a short time of the clock, since training maps several times a millisecond
+ * and a sleeper is woken slowly (a virtual processor more so), then sleeps. */
 #include "base/parallel.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
-/* Workers wait by spinning for a moment, since training maps several times a millisecond, then
- * sleep. */
-#define SPINS_BEFORE_SLEEP 4000
+#define WATCH_NANOSECONDS 50000
+#define LOOKS_A_CLOCK 16 /* the clock is read once in so many looks */
+
+typedef struct {
+  /* Chunks not yet claimed; not yet ended. The rest is written while there is none of either. */
+  atomic_size_t n_left, n_running;
+  size_t n_chunks;
+  DemurParallelFunc func;
+  gpointer data;
+} Work;
 
 struct DemurParallel {
   guint n_threads;
   const DemurRanks *ranks;
   GThread **threads; /* [n_threads - 1] */
 
+  Work map, fill;
+
   GMutex mutex;
   GCond wake, done;
-  /* Both change under the mutex only; atomic, since ThreadSanitizer does not see GLib's mutexes. */
-  atomic_uint n_sleeping;
-  atomic_bool quit;
-
-  atomic_uint generation; /* a new map has begun */
-  atomic_size_t next;     /* the chunk to take next */
-  atomic_uint n_busy;     /* workers that have not yet left the current map */
-
-  size_t n_chunks;
-  DemurParallelFunc func;
-  gpointer data;
-
-  /* What fills gaps: written while none of it is left, and read by who has claimed a chunk. */
-  atomic_size_t n_left, n_running; /* chunks not yet claimed; begun and not ended */
-  DemurParallelFunc fill_func;
-  gpointer fill_data;
+  /* Both change under the mutex only; atomic, since they are looked at without it, and ThreadSanitizer does
+   * not see GLib's mutexes. */
+  atomic_uint n_sleeping; /* workers */
+  atomic_bool caller_sleeps, quit;
 };
 
 typedef struct {
   DemurParallel *parallel;
   guint worker;
 } WorkerArgument;
+
+static gint64
+nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 static inline void
 relax(void) {
@@ -43,28 +55,63 @@ relax(void) {
 #endif
 }
 
-static void
-take_chunks(DemurParallel *p, guint worker) {
-  for (;;) {
-    const size_t chunk = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-    if (chunk >= p->n_chunks)
-      return;
-    p->func(chunk, worker, p->data);
-  }
+/* How long a thread has been without a chunk; all 0 at first. */
+typedef struct {
+  guint looks;
+  gint64 until; /* nanoseconds of the clock */
+} Watch;
+
+/* Whether there is time to look once more. */
+static gboolean
+watch(Watch *w) {
+  relax();
+  if (w->looks++ % LOOKS_A_CLOCK != 0)
+    return TRUE;
+  const gint64 now = nanoseconds();
+  if (w->looks == 1)
+    w->until = now + WATCH_NANOSECONDS;
+  return now < w->until;
 }
 
-/* Takes one chunk of what fills gaps; FALSE where none is left. */
+static void
+wake_caller(DemurParallel *p) {
+  g_mutex_lock(&p->mutex);
+  g_cond_signal(&p->done);
+  g_mutex_unlock(&p->mutex);
+}
+
+/* Does one chunk of the work; FALSE where none is left. */
 static gboolean
-fill_gap(DemurParallel *p, guint worker) {
-  size_t left = atomic_load_explicit(&p->n_left, memory_order_relaxed);
+take_chunk(DemurParallel *p, Work *work, guint worker) {
+  size_t left = atomic_load_explicit(&work->n_left, memory_order_relaxed);
   while (left > 0)
-    if (atomic_compare_exchange_weak_explicit(&p->n_left, &left, left - 1, memory_order_acquire,
+    if (atomic_compare_exchange_weak_explicit(&work->n_left, &left, left - 1, memory_order_acquire,
                                               memory_order_relaxed)) {
-      p->fill_func(left - 1, worker, p->fill_data);
-      atomic_fetch_sub_explicit(&p->n_running, 1, memory_order_release);
+      work->func(work->n_chunks - left, worker, work->data);
+      if (atomic_fetch_sub(&work->n_running, 1) == 1 && worker != 0 &&
+          atomic_load(&p->caller_sleeps))
+        wake_caller(p);
       return TRUE;
     }
   return FALSE;
+}
+
+static gboolean
+has_chunks(DemurParallel *p) {
+  return atomic_load(&p->map.n_left) > 0 || atomic_load(&p->fill.n_left) > 0;
+}
+
+/* FALSE where the pool ends. */
+static gboolean
+sleep_worker(DemurParallel *p) {
+  g_mutex_lock(&p->mutex);
+  atomic_fetch_add(&p->n_sleeping, 1);
+  while (!atomic_load(&p->quit) && !has_chunks(p))
+    g_cond_wait(&p->wake, &p->mutex);
+  atomic_fetch_sub(&p->n_sleeping, 1);
+  const gboolean quit = atomic_load(&p->quit);
+  g_mutex_unlock(&p->mutex);
+  return !quit;
 }
 
 static gpointer
@@ -73,33 +120,48 @@ worker_main(gpointer data) {
   DemurParallel *p = argument->parallel;
   const guint worker = argument->worker;
   g_free(argument);
-  guint seen = 0;
+  Watch idle = {0};
   for (;;) {
-    guint generation = atomic_load_explicit(&p->generation, memory_order_acquire);
-    for (int spin = 0; generation == seen && spin < SPINS_BEFORE_SLEEP; spin++) {
-      if (fill_gap(p, worker))
-        spin = 0;
-      else
-        relax();
-      generation = atomic_load_explicit(&p->generation, memory_order_acquire);
-    }
-    if (generation == seen) {
-      g_mutex_lock(&p->mutex);
-      p->n_sleeping++;
-      while (!p->quit &&
-             (generation = atomic_load_explicit(&p->generation, memory_order_acquire)) == seen)
-        g_cond_wait(&p->wake, &p->mutex);
-      p->n_sleeping--;
-      const gboolean quit = p->quit;
-      g_mutex_unlock(&p->mutex);
-      if (quit)
+    if (take_chunk(p, &p->map, worker) || take_chunk(p, &p->fill, worker)) {
+      idle.looks = 0;
+    } else if (!watch(&idle)) {
+      if (!sleep_worker(p))
         return NULL;
+      idle.looks = 0;
     }
-    seen = generation;
-    take_chunks(p, worker);
-    if (atomic_fetch_sub_explicit(&p->n_busy, 1, memory_order_acq_rel) == 1) {
+  }
+}
+
+static void
+begin_work(DemurParallel *p, Work *work, size_t n_chunks, DemurParallelFunc func, gpointer data) {
+  work->n_chunks = n_chunks;
+  work->func = func;
+  work->data = data;
+  atomic_store_explicit(&work->n_running, n_chunks, memory_order_relaxed);
+  /* Sequentially consistent, as is the sleepers' count: either it is seen here, or they see the chunks. */
+  atomic_store(&work->n_left, n_chunks);
+  if (atomic_load(&p->n_sleeping) == 0)
+    return;
+  g_mutex_lock(&p->mutex);
+  g_cond_broadcast(&p->wake);
+  g_mutex_unlock(&p->mutex);
+}
+
+/* Returns when all chunks of the work have ended, and fills the caller's gaps until then. */
+static void
+end_work(DemurParallel *p, Work *work) {
+  while (take_chunk(p, work, 0))
+    continue;
+  Watch idle = {0};
+  while (atomic_load_explicit(&work->n_running, memory_order_acquire) != 0) {
+    if (take_chunk(p, &p->fill, 0)) {
+      idle.looks = 0;
+    } else if (!watch(&idle)) {
       g_mutex_lock(&p->mutex);
-      g_cond_signal(&p->done);
+      atomic_store(&p->caller_sleeps, TRUE);
+      while (atomic_load(&work->n_running) != 0)
+        g_cond_wait(&p->done, &p->mutex);
+      atomic_store(&p->caller_sleeps, FALSE);
       g_mutex_unlock(&p->mutex);
     }
   }
@@ -126,7 +188,7 @@ demur_parallel_free(DemurParallel *p) {
   if (p == NULL)
     return;
   g_mutex_lock(&p->mutex);
-  p->quit = TRUE;
+  atomic_store(&p->quit, TRUE);
   g_cond_broadcast(&p->wake);
   g_mutex_unlock(&p->mutex);
   for (guint t = 1; t < p->n_threads; t++)
@@ -165,30 +227,8 @@ demur_parallel_map(DemurParallel *p, size_t n_chunks, DemurParallelFunc func, gp
       func(chunk, 0, data);
     return;
   }
-  p->n_chunks = n_chunks;
-  p->func = func;
-  p->data = data;
-  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-  atomic_store_explicit(&p->n_busy, p->n_threads - 1, memory_order_relaxed);
-  g_mutex_lock(&p->mutex);
-  atomic_fetch_add_explicit(&p->generation, 1, memory_order_release);
-  if (p->n_sleeping > 0)
-    g_cond_broadcast(&p->wake);
-  g_mutex_unlock(&p->mutex);
-
-  take_chunks(p, 0);
-  for (int spin = 0; spin < SPINS_BEFORE_SLEEP; spin++) {
-    if (atomic_load_explicit(&p->n_busy, memory_order_acquire) == 0)
-      return;
-    if (fill_gap(p, 0))
-      spin = 0;
-    else
-      relax();
-  }
-  g_mutex_lock(&p->mutex);
-  while (atomic_load_explicit(&p->n_busy, memory_order_acquire) != 0)
-    g_cond_wait(&p->done, &p->mutex);
-  g_mutex_unlock(&p->mutex);
+  begin_work(p, &p->map, n_chunks, func, data);
+  end_work(p, &p->map);
 }
 
 void
@@ -198,23 +238,13 @@ demur_parallel_begin(DemurParallel *p, size_t n_chunks, DemurParallelFunc func, 
       func(chunk, 0, data);
     return;
   }
-  g_return_if_fail(atomic_load(&p->n_running) == 0);
-  p->fill_func = func;
-  p->fill_data = data;
-  atomic_store_explicit(&p->n_running, n_chunks, memory_order_relaxed);
-  atomic_store_explicit(&p->n_left, n_chunks, memory_order_release);
+  g_return_if_fail(atomic_load(&p->fill.n_running) == 0);
+  begin_work(p, &p->fill, n_chunks, func, data);
 }
 
 void
 demur_parallel_finish(DemurParallel *p) {
   if (p == NULL || p->n_threads == 1)
     return;
-  while (fill_gap(p, 0))
-    continue;
-  for (guint spin = 0; atomic_load_explicit(&p->n_running, memory_order_acquire) != 0; spin++) {
-    if (spin < SPINS_BEFORE_SLEEP)
-      relax();
-    else
-      g_thread_yield(); /* the thread that has the last chunk may be waiting for this processor */
-  }
+  end_work(p, &p->fill);
 }

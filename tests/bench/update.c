@@ -38,8 +38,9 @@ typedef struct {
   DemurUpdater *updater;
   DemurResampler *resampler;
   DemurResamplerScratch **scratch; /* [n_threads] */
-  DemurDataset *datasets[N_DATASETS];
-  guint64 update;
+  /* Of this update and of the next, which are drawn in its gaps, as in a training. */
+  DemurDataset *datasets[2][N_DATASETS];
+  guint64 update, drawn; /* at work; the one whose data sets were begun last */
 } Bench;
 
 static void
@@ -72,22 +73,36 @@ bench_start(Bench *b, guint n_threads) {
   b->scratch = g_new(DemurResamplerScratch *, n_threads);
   for (guint w = 0; w < n_threads; w++)
     b->scratch[w] = demur_resampler_scratch_new(b->resampler);
-  for (size_t k = 0; k < N_DATASETS; k++)
-    b->datasets[k] = demur_dataset_new(DATASET_SIZE);
+  for (size_t k = 0; k < 2 * N_DATASETS; k++)
+    b->datasets[k / N_DATASETS][k % N_DATASETS] = demur_dataset_new(DATASET_SIZE);
 }
 
 static void
 draw_dataset(size_t k, guint worker, gpointer data) {
   Bench *b = data;
-  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, b->update, k);
-  demur_resampler_draw(b->resampler, &random, b->scratch[worker], b->datasets[k]);
+  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, b->drawn, k);
+  demur_resampler_draw(b->resampler, &random, b->scratch[worker], b->datasets[b->drawn % 2][k]);
 }
 
 static void
+begin_draw(Bench *b, guint64 update) {
+  b->drawn = update;
+  demur_parallel_begin(b->parallel, N_DATASETS, draw_dataset, b);
+}
+
+/* Alone, a thread draws when the data sets are needed. The datasets are those of its return. */
+static DemurDataset *const *
 run_update(Bench *b, DemurUpdateResult *result) {
-  demur_parallel_map(b->parallel, N_DATASETS, draw_dataset, b);
-  demur_updater_run(b->updater, b->datasets, b->adam, b->parameters, result);
+  const gboolean ahead = demur_parallel_n_threads(b->parallel) > 1;
+  if (!ahead || b->update == 0)
+    begin_draw(b, b->update);
+  demur_parallel_finish(b->parallel);
+  DemurDataset *const *datasets = b->datasets[b->update % 2];
+  if (ahead)
+    begin_draw(b, b->update + 1);
+  demur_updater_run(b->updater, datasets, b->adam, b->parameters, result);
   b->update++;
+  return datasets;
 }
 
 static gboolean
@@ -115,13 +130,13 @@ write_updates(const char *path, gint64 n_updates) {
                 put(file, b.parameters, sizeof(DemurReal), p);
   for (gint64 u = 0; ok && u < n_updates; u++) {
     DemurUpdateResult result;
-    run_update(&b, &result);
+    DemurDataset *const *datasets = run_update(&b, &result);
     for (size_t k = 0; ok && k < N_DATASETS; k++) {
       guint32 rows[DATASET_SIZE];
       size_t m = 0;
-      for (size_t j = 0; j < b.datasets[k]->n_rows; j++)
-        for (guint16 c = 0; c < b.datasets[k]->counts[j]; c++)
-          rows[m++] = b.datasets[k]->rows[j];
+      for (size_t j = 0; j < datasets[k]->n_rows; j++)
+        for (guint16 c = 0; c < datasets[k]->counts[j]; c++)
+          rows[m++] = datasets[k]->rows[j];
       ok = m == DATASET_SIZE && put(file, rows, sizeof *rows, m);
     }
     const double values[] = {result.loss, result.gradient_norm};
@@ -137,14 +152,14 @@ write_updates(const char *path, gint64 n_updates) {
 
 /* Of the clock, or of the processor where one thread works: other work on the machine doesn't count. */
 static double
-milliseconds(guint n_threads) {
+milliseconds(gboolean processor) {
   struct timespec now;
-  clock_gettime(n_threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  clock_gettime(processor ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 static int
-serve(guint n_threads) {
+serve(guint n_threads, gboolean processor) {
   Bench b = {0};
   bench_start(&b, n_threads);
   char line[64];
@@ -152,9 +167,9 @@ serve(guint n_threads) {
     const int n = atoi(line);
     for (int i = 0; i < n; i++) {
       DemurUpdateResult result;
-      const double start = milliseconds(n_threads);
+      const double start = milliseconds(processor);
       run_update(&b, &result);
-      printf("%.3f ", milliseconds(n_threads) - start);
+      printf("%.3f ", milliseconds(processor) - start);
     }
     printf("\n");
     fflush(stdout);
@@ -168,11 +183,11 @@ main(int argc, char **argv) {
     return write_updates(argv[2], atoi(argv[3]));
 #ifndef DEMUR_REAL_DOUBLE
   g_autoptr(GError) error = NULL;
-  if (argc == 4 && strcmp(argv[1], "serve") == 0 && !demur_mlp_kernel_choose(argv[3], &error))
+  if (argc >= 4 && strcmp(argv[1], "serve") == 0 && !demur_mlp_kernel_choose(argv[3], &error))
     bench_fail(error);
 #endif
-  if ((argc == 3 || argc == 4) && strcmp(argv[1], "serve") == 0)
-    return serve((guint)MAX(atoi(argv[2]), 1));
-  fprintf(stderr, "usage: bench-update write FILE UPDATES | serve THREADS [KERNEL]\n");
+  if (argc >= 3 && argc <= 5 && strcmp(argv[1], "serve") == 0)
+    return serve((guint)MAX(atoi(argv[2]), 1), atoi(argv[2]) == 1 && argc < 5);
+  fprintf(stderr, "usage: bench-update write FILE UPDATES | serve THREADS [KERNEL [clock]]\n");
   return 2;
 }

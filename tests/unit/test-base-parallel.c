@@ -107,6 +107,52 @@ gaps_are_filled_once(void) {
     g_assert_cmpuint(atomic_load(&fills[c]), ==, 1);
 }
 
+/* A chunk that ends when it is let go. */
+typedef struct {
+  GMutex mutex;
+  GCond changed;
+  gboolean begun, let_go;
+} Held;
+
+static void
+hold(size_t chunk, guint worker, gpointer data) {
+  Held *held = data;
+  g_mutex_lock(&held->mutex);
+  held->begun = TRUE;
+  g_cond_broadcast(&held->changed);
+  while (!held->let_go)
+    g_cond_wait(&held->changed, &held->mutex);
+  g_mutex_unlock(&held->mutex);
+}
+
+/* The only other thread is elsewhere all the time: maps end without it. */
+static void
+no_map_waits_for_a_thread_that_has_none_of_its_chunks(void) {
+  g_autoptr(DemurParallel) parallel = demur_parallel_new(2);
+  Held held = {0};
+  g_mutex_init(&held.mutex);
+  g_cond_init(&held.changed);
+  demur_parallel_begin(parallel, 1, hold, &held);
+  g_mutex_lock(&held.mutex);
+  while (!held.begun)
+    g_cond_wait(&held.changed, &held.mutex);
+  g_mutex_unlock(&held.mutex);
+  Round round = {0};
+  for (guint32 r = 0; r < 100; r++) {
+    round.round = r * 10;
+    demur_parallel_map(parallel, 3, write_round, &round);
+    for (guint32 c = 0; c < 3; c++)
+      g_assert_cmpuint(round.values[c], ==, r * 10 + c);
+  }
+  g_mutex_lock(&held.mutex);
+  held.let_go = TRUE;
+  g_cond_broadcast(&held.changed);
+  g_mutex_unlock(&held.mutex);
+  demur_parallel_finish(parallel);
+  g_mutex_clear(&held.mutex);
+  g_cond_clear(&held.changed);
+}
+
 /* A map within a chunk, on a DemurParallel of its own: allowed, as only the same one may not be
  * used again. */
 typedef struct {
@@ -161,6 +207,8 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/base/parallel/gaps-are-filled-once", gaps_are_filled_once);
+  g_test_add_func("/base/parallel/elsewhere",
+                  no_map_waits_for_a_thread_that_has_none_of_its_chunks);
   g_test_add_func("/base/parallel/once", every_chunk_runs_once);
   g_test_add_func("/base/parallel/tiny", many_tiny_maps_each_end_before_they_return);
   g_test_add_func("/base/parallel/nested", maps_nest_on_another_pool);
