@@ -17,7 +17,9 @@ G_BEGIN_DECLS
 typedef struct {
   const char *name;
   DemurProcessor level; /* what it is made of */
-  /* As demur_mlp_forward and demur_mlp_backward. */
+  /* As demur_mlp_first_layer, demur_mlp_forward and demur_mlp_backward. */
+  void (*first)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
+                float *hidden1);
   void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
                   float *hidden1, float *hidden2, float *z);
   void (*backward)(DemurMlpShape shape, const float *parameters, const float *inputs,

@@ -14,5 +14,5 @@ typedef int Mask __attribute__((vector_size(16)));
 
 #include "selector/mlp-tiles.inc"
 
-const DemurMlpKernel demur_mlp_portable = {"portable", DEMUR_PROCESSOR_PLAIN, portable_forward,
-                                           portable_backward};
+const DemurMlpKernel demur_mlp_portable = {"portable", DEMUR_PROCESSOR_PLAIN, portable_first,
+                                           portable_forward, portable_backward};

@@ -60,6 +60,23 @@ linear_relu(const DemurReal *in, size_t n, size_t n_in, const DemurReal *weights
     out[i] = out[i] > 0 ? out[i] : 0;
 }
 
+void
+demur_mlp_first_layer(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
+                      size_t n, DemurReal *hidden1) {
+  const guint64 before = demur_tiny_numbers_begin();
+#ifndef DEMUR_REAL_DOUBLE
+  if (demur_mlp_kernel_serves(shape)) {
+    demur_mlp_kernel()->first(shape, parameters, inputs, n, hidden1);
+    demur_tiny_numbers_end(before);
+    return;
+  }
+#endif
+  const DemurMlpOffsets o = demur_mlp_offsets(shape);
+  linear_relu(inputs, n, shape.n_inputs, parameters + o.w1, parameters + o.b1, shape.n_hidden,
+              hidden1);
+  demur_tiny_numbers_end(before);
+}
+
 static void
 forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs, size_t n,
         DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {

@@ -25,6 +25,10 @@ DemurMlpOffsets demur_mlp_offsets(DemurMlpShape shape);
 /* parameters [n_parameters]: weights and biases uniform in +-1/sqrt(fan_in). */
 void demur_mlp_initialise(DemurMlpShape shape, DemurRandom *random, DemurReal *parameters);
 
+/* hidden1 [n][h] as the forward pass makes it from inputs [n][d]. Single-threaded. */
+void demur_mlp_first_layer(DemurMlpShape shape, const DemurReal *parameters,
+                           const DemurReal *inputs, size_t n, DemurReal *hidden1);
+
 /* z [n] for inputs [n][d]; hidden1, hidden2 [n][h] receive the activations after ReLU.
  * Single-threaded: the caller maps over chunks of rows. */
 void demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,

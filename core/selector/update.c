@@ -3,7 +3,8 @@
  *
  * Data: g~ is one value a distinct scan, so one forward pass over the union of the m data sets
  * serves all of them, and one sort by z serves all their thresholds. Only scans of the kappa chosen
- * data sets go backward. Order of work (each a parallel map over chunks fixed by the data, merged
+ * data sets go backward: of the forward pass the second layer is kept, and the first, cheap with few inputs, made
+ * anew for them, since what is kept leaves the caches. Order of work (each a parallel map over chunks fixed by the data, merged
  * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; loss of
  * each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
  * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. */
@@ -14,13 +15,15 @@
 
 #include "base/memory.h"
 #include "metrics/coverage.h"
+#include "metrics/drawn-errors.h"
 #include "metrics/selective.h"
 
 #define ROWS 510 /* a multiple of 6, the rows of a tile in mlp-tiles.inc */
 #define N_AUC_POINTS 10
 
 typedef struct {
-  DemurSelectiveScratch *selective;
+  DemurSelectiveScratch *selective; /* of weighted outcomes */
+  DemurDrawnScratch *drawn;         /* of others */
   double *risks, *labels, *weights; /* [dataset_capacity] */
   guint32 *counts, *ranks;
   DemurReal *inputs, *hidden1, *hidden2; /* [ROWS][..] gathered rows of one chunk */
@@ -45,11 +48,13 @@ struct DemurUpdater {
   guint32 *places; /* [n_scans] place in the union, of rows that are in it */
   guint32 *rows;   /* [n_scans] the union, ascending */
   size_t n_union;
-  DemurReal *inputs;            /* [n_scans][d] rows of the union */
-  DemurReal *hidden1, *hidden2; /* [n_scans][h] of the union */
-  DemurReal *z;                 /* [n_scans] of the union */
-  double *scores;               /* [n_scans] z as double */
-  guint32 *ranks;               /* [n_scans] of the union */
+  DemurReal *hidden2;  /* [n_scans][h] of the union */
+  DemurReal *z;        /* [n_scans] of the union */
+  double *scores;      /* [n_scans] z as double */
+  guint32 *ranks;      /* [n_scans] of the union */
+  guint32 *row_ranks;  /* [n_scans] the same by row, of rows that are in it */
+  double *differences; /* [n_scans] y - r */
+  guint32 *blocks;     /* [n_scans] number of the risk */
   size_t n_ranks;
 
   double coverages[N_AUC_POINTS];
@@ -85,12 +90,17 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->bitmap = demur_new_array(guint64, (n + 63) / 64);
   u->places = demur_new_array(guint32, n);
   u->rows = demur_new_array(guint32, n);
-  u->inputs = demur_new_matrix(DemurReal, n, d);
-  u->hidden1 = demur_new_matrix(DemurReal, n, h);
   u->hidden2 = demur_new_matrix(DemurReal, n, h);
   u->z = demur_new_array(DemurReal, n);
   u->scores = demur_new_array(double, n);
   u->ranks = demur_new_array(guint32, n);
+  u->row_ranks = demur_new_array(guint32, n);
+  u->differences = demur_new_array(double, n);
+  u->blocks = demur_new_array(guint32, n);
+  for (size_t i = 0; i < n; i++) {
+    u->differences[i] = scans->labels[i] - scans->risks[i];
+    u->blocks[i] = i == 0 ? 0 : u->blocks[i - 1] + (scans->risks[i] != scans->risks[i - 1]);
+  }
   u->errors = demur_new_array(double, n_datasets);
   u->chosen = g_new0(Chosen, u->n_kept);
   for (size_t c = 0; c < u->n_kept; c++)
@@ -110,7 +120,10 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->workers = g_new0(WorkerScratch, n_threads);
   for (guint w = 0; w < n_threads; w++) {
     WorkerScratch *s = &u->workers[w];
-    s->selective = demur_selective_scratch_new(MAX(n, dataset_capacity));
+    if (scans->weights != NULL)
+      s->selective = demur_selective_scratch_new(MAX(n, dataset_capacity));
+    else
+      s->drawn = demur_drawn_scratch_new(n, dataset_capacity);
     s->risks = demur_new_array(double, dataset_capacity);
     s->labels = demur_new_array(double, dataset_capacity);
     s->weights = demur_new_array(double, dataset_capacity);
@@ -132,6 +145,7 @@ demur_updater_free(DemurUpdater *u) {
   for (guint w = 0; w < n_threads; w++) {
     WorkerScratch *s = &u->workers[w];
     demur_selective_scratch_free(s->selective);
+    demur_drawn_scratch_free(s->drawn);
     g_aligned_free(s->risks);
     g_aligned_free(s->labels);
     g_aligned_free(s->weights);
@@ -149,12 +163,13 @@ demur_updater_free(DemurUpdater *u) {
   g_aligned_free(u->bitmap);
   g_aligned_free(u->places);
   g_aligned_free(u->rows);
-  g_aligned_free(u->inputs);
-  g_aligned_free(u->hidden1);
   g_aligned_free(u->hidden2);
   g_aligned_free(u->z);
   g_aligned_free(u->scores);
   g_aligned_free(u->ranks);
+  g_aligned_free(u->row_ranks);
+  g_aligned_free(u->differences);
+  g_aligned_free(u->blocks);
   g_aligned_free(u->errors);
   g_aligned_free(u->dz);
   g_aligned_free(u->backward_places);
@@ -186,18 +201,49 @@ gather_union(DemurUpdater *u) {
   u->n_union = n;
 }
 
+/* Rows far apart lie in no cache: each is asked for so many rows before it is copied. */
+#define ROWS_AHEAD 12
+
+static inline void
+ask_for(const DemurReal *row, size_t n) {
+  for (size_t i = 0; i < n; i += 64 / sizeof(DemurReal))
+    __builtin_prefetch(row + i);
+}
+
 static void
 forward_chunk(size_t chunk, guint worker, gpointer data) {
   DemurUpdater *u = data;
+  WorkerScratch *s = &u->workers[worker];
   const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_union - start);
   const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
-  DemurReal *inputs = u->inputs + start * d;
   for (size_t i = 0; i < n; i++)
-    memcpy(inputs + i * d, u->scans.features + u->rows[start + i] * d, d * sizeof(DemurReal));
-  demur_mlp_forward(u->shape, u->parameters, inputs, n, u->hidden1 + start * h,
-                    u->hidden2 + start * h, u->z + start);
+    memcpy(s->inputs + i * d, u->scans.features + u->rows[start + i] * d, d * sizeof(DemurReal));
+  demur_mlp_forward(u->shape, u->parameters, s->inputs, n, s->hidden1, u->hidden2 + start * h,
+                    u->z + start);
   for (size_t i = start; i < start + n; i++)
     u->scores[i] = (double)u->z[i];
+}
+
+static void
+errors_of_weighted(const DemurUpdater *u, WorkerScratch *s, const DemurDataset *dataset,
+                   double *errors) {
+  for (size_t j = 0; j < dataset->n_rows; j++) {
+    const guint32 row = dataset->rows[j];
+    s->risks[j] = u->scans.risks[row];
+    s->labels[j] = u->scans.labels[row];
+    s->weights[j] = u->scans.weights[row];
+    s->counts[j] = dataset->counts[j];
+    s->ranks[j] = u->row_ranks[row];
+  }
+  const DemurSelectiveSample sample = {.n = dataset->n_rows,
+                                       .risks = s->risks,
+                                       .labels = s->labels,
+                                       .weights = s->weights,
+                                       .counts = s->counts,
+                                       .ranks = s->ranks,
+                                       .n_ranks = u->n_ranks};
+  demur_selective_errors(&sample, u->coverages, u->n_coverages, u->settings.min_bin_size,
+                         s->selective, errors);
 }
 
 static void
@@ -205,25 +251,16 @@ error_of_dataset(size_t k, guint worker, gpointer data) {
   DemurUpdater *u = data;
   WorkerScratch *s = &u->workers[worker];
   const DemurDataset *dataset = u->datasets[k];
-  for (size_t j = 0; j < dataset->n_rows; j++) {
-    const guint32 row = dataset->rows[j];
-    s->risks[j] = u->scans.risks[row];
-    s->labels[j] = u->scans.labels[row];
-    if (u->scans.weights != NULL)
-      s->weights[j] = u->scans.weights[row];
-    s->counts[j] = dataset->counts[j];
-    s->ranks[j] = u->ranks[u->places[row]];
-  }
-  const DemurSelectiveSample sample = {.n = dataset->n_rows,
-                                       .risks = s->risks,
-                                       .labels = s->labels,
-                                       .weights = u->scans.weights != NULL ? s->weights : NULL,
-                                       .counts = s->counts,
-                                       .ranks = s->ranks,
-                                       .n_ranks = u->n_ranks};
   double errors[N_AUC_POINTS];
-  demur_selective_errors(&sample, u->coverages, u->n_coverages, u->settings.min_bin_size,
-                         s->selective, errors);
+  if (u->scans.weights != NULL) {
+    errors_of_weighted(u, s, dataset, errors);
+  } else {
+    const DemurDrawnScans scans = {u->scans.n_scans, u->differences, u->blocks, u->row_ranks,
+                                   u->n_ranks};
+    const DemurDrawnSet set = {dataset->n_rows, dataset->n_total, dataset->rows, dataset->counts};
+    demur_drawn_errors(&scans, &set, u->coverages, u->n_coverages, u->settings.min_bin_size,
+                       s->drawn, errors);
+  }
   u->errors[k] =
       u->n_coverages == 1 ? errors[0] : demur_coverage_auc(u->coverages, errors, u->n_coverages);
 }
@@ -291,14 +328,16 @@ backward_chunk(size_t chunk, guint worker, gpointer data) {
   const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_backward - start);
   const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
   DemurReal dz[ROWS];
+  const guint32 *places = u->backward_places + start;
   for (size_t i = 0; i < n; i++) {
-    const guint32 place = u->backward_places[start + i];
-    memcpy(s->inputs + i * d, u->inputs + place * d, d * sizeof(DemurReal));
-    memcpy(s->hidden1 + i * h, u->hidden1 + place * h, h * sizeof(DemurReal));
+    const guint32 place = places[i];
+    ask_for(u->hidden2 + places[MIN(i + ROWS_AHEAD, n - 1)] * h, h);
+    memcpy(s->inputs + i * d, u->scans.features + u->rows[place] * d, d * sizeof(DemurReal));
     memcpy(s->hidden2 + i * h, u->hidden2 + place * h, h * sizeof(DemurReal));
     dz[i] = u->dz[place];
     u->dz[place] = 0;
   }
+  demur_mlp_first_layer(u->shape, u->parameters, s->inputs, n, s->hidden1);
   DemurReal *gradient = u->gradients + chunk * u->shape.n_parameters;
   memset(gradient, 0, u->shape.n_parameters * sizeof(DemurReal));
   demur_mlp_backward(u->shape, u->parameters, s->inputs, s->hidden1, s->hidden2, dz, n, s->backward,
@@ -314,6 +353,8 @@ demur_updater_run(DemurUpdater *u, DemurDataset *const *datasets, DemurAdam *ada
   demur_parallel_map(u->parallel, (u->n_union + ROWS - 1) / ROWS, forward_chunk, u);
   if (u->n_kept < u->n_datasets) {
     u->n_ranks = demur_coverage_ranks(u->scores, u->n_union, u->ranks);
+    for (size_t i = 0; i < u->n_union; i++)
+      u->row_ranks[u->rows[i]] = u->ranks[i];
     demur_parallel_map(u->parallel, u->n_datasets, error_of_dataset, u);
   }
   choose_worst(u);

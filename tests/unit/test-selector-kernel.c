@@ -95,6 +95,29 @@ test_same_bytes(void) {
   }
 }
 
+/* The first layer alone is that of the forward pass, whichever other rows are with it. */
+static void
+test_first_layer(void) {
+  size_t n_kernels;
+  const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
+  for (size_t s = 0; s < G_N_ELEMENTS(pass_shapes); s++)
+    for (size_t k = 0; k < n_kernels; k++) {
+      if (!demur_mlp_kernel_is_supported(kernels[k]))
+        continue;
+      Pass p;
+      pass_init(&p, pass_shapes[s].n_inputs, pass_shapes[s].n);
+      pass_run(&p, kernels[k]);
+      g_autofree float *alone = g_new(float, p.n *H);
+      for (size_t start = 0; start < p.n; start += 5) {
+        const size_t n = MIN(5, p.n - start);
+        kernels[k]->first(p.shape, p.parameters, p.inputs + start * p.shape.n_inputs, n,
+                          alone + start * H);
+      }
+      g_assert_true(memcmp(alone, p.hidden1, p.n * H * sizeof(float)) == 0);
+      pass_clear(&p);
+    }
+}
+
 static void
 test_choice(void) {
   g_autoptr(GError) error = NULL;
@@ -150,6 +173,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/kernel/definition", test_definition);
   g_test_add_func("/kernel/same-bytes", test_same_bytes);
+  g_test_add_func("/kernel/first-layer", test_first_layer);
   g_test_add_func("/kernel/tiny-numbers", test_tiny_numbers);
   g_test_add_func("/kernel/choice", test_choice);
   return g_test_run();
