@@ -54,17 +54,14 @@ demur_coverage_auc(const double *coverages, const double *values, size_t n) {
   return area / (coverages[n - 1] - coverages[0]);
 }
 
-/* Stable radix sort by 11-bit digits of the ordered bit pattern; a digit that all keys share is
- * skipped, so scores that were floats take four passes and not six. */
+/* Stable radix sort by 11-bit digits of the ordered bit pattern, of scores that were floats of 32 bits; a digit that all keys
+ * share is skipped. Each key stands above its row in one word. */
 #define DIGIT_BITS 11
 #define N_DIGITS 6
+#define N_FLOAT_DIGITS 3
 #define DIGIT_SIZE (1u << DIGIT_BITS)
 
-typedef struct {
-  guint64 key; /* ascending key = descending score */
-  guint32 row;
-} ScoredRow;
-
+/* Ascending keys are descending scores. */
 static guint64
 descending_key(double score) {
   guint64 bits;
@@ -74,10 +71,72 @@ descending_key(double score) {
   return ~bits;
 }
 
-size_t
-demur_coverage_ranks(const double *scores, size_t n, guint32 *ranks) {
-  if (n == 0)
-    return 0;
+static guint32
+descending_float_key(float score) {
+  guint32 bits;
+  score += 0.0f;
+  memcpy(&bits, &score, sizeof bits);
+  bits ^= (bits >> 31) != 0 ? G_MAXUINT32 : (guint32)1 << 31;
+  return ~bits;
+}
+
+/* counts [DIGIT_SIZE] to where each value's rows begin. */
+static void
+counts_to_places(guint32 *counts) {
+  guint32 start = 0;
+  for (guint value = 0; value < DIGIT_SIZE; value++) {
+    const guint32 count = counts[value];
+    counts[value] = start;
+    start += count;
+  }
+}
+
+static gboolean
+are_floats(const double *scores, size_t n) {
+  gboolean all = TRUE;
+  for (size_t i = 0; i < n; i++)
+    all &= (double)(float)scores[i] == scores[i];
+  return all;
+}
+
+static size_t
+ranks_of_floats(const double *scores, size_t n, guint32 *ranks) {
+  g_autofree guint64 *memory = g_new(guint64, 2 * n);
+  g_autofree guint32 *digit_counts = g_new0(guint32, (size_t)N_FLOAT_DIGITS * DIGIT_SIZE);
+  guint64 *from = memory, *to = memory + n;
+  for (size_t i = 0; i < n; i++) {
+    const guint32 key = descending_float_key((float)scores[i]);
+    from[i] = (guint64)key << 32 | i;
+    for (guint digit = 0; digit < N_FLOAT_DIGITS; digit++)
+      digit_counts[digit * DIGIT_SIZE + ((key >> (digit * DIGIT_BITS)) & (DIGIT_SIZE - 1))]++;
+  }
+  for (guint digit = 0; digit < N_FLOAT_DIGITS; digit++) {
+    guint32 *counts = digit_counts + (size_t)digit * DIGIT_SIZE;
+    const guint shift = 32 + digit * DIGIT_BITS;
+    if (counts[(from[0] >> shift) & (DIGIT_SIZE - 1)] == n)
+      continue;
+    counts_to_places(counts);
+    for (size_t i = 0; i < n; i++)
+      to[counts[(from[i] >> shift) & (DIGIT_SIZE - 1)]++] = from[i];
+    guint64 *kept = from;
+    from = to;
+    to = kept;
+  }
+  guint32 rank = 0;
+  for (size_t i = 0; i < n; i++) {
+    rank += i > 0 && from[i] >> 32 != from[i - 1] >> 32;
+    ranks[(guint32)from[i]] = rank;
+  }
+  return (size_t)rank + 1;
+}
+
+typedef struct {
+  guint64 key;
+  guint32 row;
+} ScoredRow;
+
+static size_t
+ranks_of_doubles(const double *scores, size_t n, guint32 *ranks) {
   g_autofree ScoredRow *memory = g_new(ScoredRow, 2 * n);
   g_autofree guint32 *digit_counts = g_new0(guint32, (size_t)N_DIGITS * DIGIT_SIZE);
   ScoredRow *from = memory, *to = memory + n;
@@ -91,12 +150,7 @@ demur_coverage_ranks(const double *scores, size_t n, guint32 *ranks) {
     guint32 *counts = digit_counts + (size_t)digit * DIGIT_SIZE;
     if (counts[(from[0].key >> (digit * DIGIT_BITS)) & (DIGIT_SIZE - 1)] == n)
       continue;
-    guint32 start = 0;
-    for (guint value = 0; value < DIGIT_SIZE; value++) {
-      const guint32 count = counts[value];
-      counts[value] = start;
-      start += count;
-    }
+    counts_to_places(counts);
     for (size_t i = 0; i < n; i++)
       to[counts[(from[i].key >> (digit * DIGIT_BITS)) & (DIGIT_SIZE - 1)]++] = from[i];
     ScoredRow *kept = from;
@@ -110,4 +164,12 @@ demur_coverage_ranks(const double *scores, size_t n, guint32 *ranks) {
     ranks[from[i].row] = rank;
   }
   return (size_t)rank + 1;
+}
+
+size_t
+demur_coverage_ranks(const double *scores, size_t n, guint32 *ranks) {
+  if (n == 0)
+    return 0;
+  return are_floats(scores, n) ? ranks_of_floats(scores, n, ranks)
+                               : ranks_of_doubles(scores, n, ranks);
 }

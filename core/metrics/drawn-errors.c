@@ -85,14 +85,19 @@ static void
 load_entries(const DemurDrawnScans *scans, const DemurDrawnSet *set, DemurDrawnScratch *s) {
   memset(s->rank_counts, 0, scans->n_ranks * sizeof *s->rank_counts);
   memset(s->block_counts, 0, ((scans->n_ranks >> BLOCK_BITS) + 1) * sizeof *s->block_counts);
+  guint16 *rank_counts = s->rank_counts, *block_counts = s->block_counts, *ends = s->ends;
+  DemurDrawnScan next = set->n > 0 ? scans->scans[set->rows[0]] : (DemurDrawnScan){0};
   for (size_t j = 0; j < set->n; j++) {
-    const guint32 row = set->rows[j], rank = scans->ranks[row];
+    const DemurDrawnScan scan = next;
     const guint16 count = set->counts[j];
-    s->ranks[j] = rank;
-    s->products[j] = (double)count * scans->differences[row];
-    s->ends[j] = j + 1 == set->n || scans->blocks[set->rows[j + 1]] != scans->blocks[row] ? 1 : 0;
-    s->rank_counts[rank] = (guint16)(s->rank_counts[rank] + count);
-    s->block_counts[rank >> BLOCK_BITS] = (guint16)(s->block_counts[rank >> BLOCK_BITS] + count);
+    if (j + 1 < set->n)
+      next = scans->scans[set->rows[j + 1]];
+    s->ranks[j] = scan.rank;
+    s->products[j] = (double)count * scan.difference;
+    ends[j] = j + 1 == set->n || next.risk != scan.risk;
+    rank_counts[scan.rank] = (guint16)(rank_counts[scan.rank] + count);
+    block_counts[scan.rank >> BLOCK_BITS] =
+        (guint16)(block_counts[scan.rank >> BLOCK_BITS] + count);
   }
 }
 

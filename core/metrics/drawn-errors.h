@@ -8,14 +8,17 @@ G_BEGIN_DECLS
 
 #define DEMUR_DRAWN_MAX_COVERAGES 12
 
-/* The scans that are drawn from, in ascending risk; every outcome known. Borrowed. */
+/* A scan that is drawn from; its outcome is known. */
 typedef struct {
-  size_t n_scans;
-  const double *differences; /* [n_scans] y - r */
-  const guint32 *blocks;     /* [n_scans] number of the scan's risk: equal where risks are */
-  const guint32
-      *ranks; /* [n_scans] of the score, in [0, n_ranks), 0 the highest, equal scores share one */
-  size_t n_ranks; /* <= n_scans */
+  double difference; /* y - r */
+  guint32 rank;      /* of the score, in [0, n_ranks), 0 the highest; equal scores share one */
+  guint32 risk;      /* number of its risk: equal where risks are */
+} DemurDrawnScan;
+
+/* In ascending risk. Borrowed. */
+typedef struct {
+  const DemurDrawnScan *scans;
+  size_t n_scans, n_ranks; /* n_ranks <= n_scans */
 } DemurDrawnScans;
 
 /* One data set: scan rows[j] stands in it counts[j] >= 1 times; rows ascend. */

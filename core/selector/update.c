@@ -48,13 +48,11 @@ struct DemurUpdater {
   guint32 *places; /* [n_scans] place in the union, of rows that are in it */
   guint32 *rows;   /* [n_scans] the union, ascending */
   size_t n_union;
-  DemurReal *hidden2;  /* [n_scans][h] of the union */
-  DemurReal *z;        /* [n_scans] of the union */
-  double *scores;      /* [n_scans] z as double */
-  guint32 *ranks;      /* [n_scans] of the union */
-  guint32 *row_ranks;  /* [n_scans] the same by row, of rows that are in it */
-  double *differences; /* [n_scans] y - r */
-  guint32 *blocks;     /* [n_scans] number of the risk */
+  DemurReal *hidden2;    /* [n_scans][h] of the union */
+  DemurReal *z;          /* [n_scans] of the union */
+  double *scores;        /* [n_scans] z as double */
+  guint32 *ranks;        /* [n_scans] of the union */
+  DemurDrawnScan *drawn; /* [n_scans] by row; ranks of rows in the union */
   size_t n_ranks;
 
   double coverages[N_AUC_POINTS];
@@ -94,12 +92,10 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->z = demur_new_array(DemurReal, n);
   u->scores = demur_new_array(double, n);
   u->ranks = demur_new_array(guint32, n);
-  u->row_ranks = demur_new_array(guint32, n);
-  u->differences = demur_new_array(double, n);
-  u->blocks = demur_new_array(guint32, n);
+  u->drawn = demur_new_array(DemurDrawnScan, n);
   for (size_t i = 0; i < n; i++) {
-    u->differences[i] = scans->labels[i] - scans->risks[i];
-    u->blocks[i] = i == 0 ? 0 : u->blocks[i - 1] + (scans->risks[i] != scans->risks[i - 1]);
+    u->drawn[i].difference = scans->labels[i] - scans->risks[i];
+    u->drawn[i].risk = i == 0 ? 0 : u->drawn[i - 1].risk + (scans->risks[i] != scans->risks[i - 1]);
   }
   u->errors = demur_new_array(double, n_datasets);
   u->chosen = g_new0(Chosen, u->n_kept);
@@ -167,9 +163,7 @@ demur_updater_free(DemurUpdater *u) {
   g_aligned_free(u->z);
   g_aligned_free(u->scores);
   g_aligned_free(u->ranks);
-  g_aligned_free(u->row_ranks);
-  g_aligned_free(u->differences);
-  g_aligned_free(u->blocks);
+  g_aligned_free(u->drawn);
   g_aligned_free(u->errors);
   g_aligned_free(u->dz);
   g_aligned_free(u->backward_places);
@@ -233,7 +227,7 @@ errors_of_weighted(const DemurUpdater *u, WorkerScratch *s, const DemurDataset *
     s->labels[j] = u->scans.labels[row];
     s->weights[j] = u->scans.weights[row];
     s->counts[j] = dataset->counts[j];
-    s->ranks[j] = u->row_ranks[row];
+    s->ranks[j] = u->drawn[row].rank;
   }
   const DemurSelectiveSample sample = {.n = dataset->n_rows,
                                        .risks = s->risks,
@@ -255,8 +249,7 @@ error_of_dataset(size_t k, guint worker, gpointer data) {
   if (u->scans.weights != NULL) {
     errors_of_weighted(u, s, dataset, errors);
   } else {
-    const DemurDrawnScans scans = {u->scans.n_scans, u->differences, u->blocks, u->row_ranks,
-                                   u->n_ranks};
+    const DemurDrawnScans scans = {u->drawn, u->scans.n_scans, u->n_ranks};
     const DemurDrawnSet set = {dataset->n_rows, dataset->n_total, dataset->rows, dataset->counts};
     demur_drawn_errors(&scans, &set, u->coverages, u->n_coverages, u->settings.min_bin_size,
                        s->drawn, errors);
@@ -354,7 +347,7 @@ demur_updater_run(DemurUpdater *u, DemurDataset *const *datasets, DemurAdam *ada
   if (u->n_kept < u->n_datasets) {
     u->n_ranks = demur_coverage_ranks(u->scores, u->n_union, u->ranks);
     for (size_t i = 0; i < u->n_union; i++)
-      u->row_ranks[u->rows[i]] = u->ranks[i];
+      u->drawn[u->rows[i]].rank = u->ranks[i];
     demur_parallel_map(u->parallel, u->n_datasets, error_of_dataset, u);
   }
   choose_worst(u);

@@ -97,9 +97,12 @@ ranks_match_a_plain_sort(void) {
   static const double odd[] = {
       0.0,      -0.0, INFINITY, -INFINITY,           DBL_MIN, -DBL_MIN, 5e-324, -5e-324, DBL_MAX,
       -DBL_MAX, 1.0,  -1.0,     0x1.fffffffffffffp-1};
+  static const float odd_floats[] = {0.0f,     -0.0f,  INFINITY,      -INFINITY, FLT_MIN,
+                                     -FLT_MIN, 1e-45f, -1e-45f,       FLT_MAX,   -FLT_MAX,
+                                     1.0f,     -1.0f,  0x1.fffffep-1f};
   static const size_t sizes[] = {1, 2, 3, 13, 100, 3000};
   for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++)
-    for (guint64 kind = 0; kind < 5; kind++) {
+    for (guint64 kind = 0; kind < 6; kind++) {
       const size_t n = sizes[s];
       DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, n, kind, 0);
       g_autofree double *scores = g_new(double, n), *sorted = g_new(double, n);
@@ -116,6 +119,9 @@ ranks_match_a_plain_sort(void) {
           break;
         case 3:
           scores[i] = odd[demur_random_below(&random, G_N_ELEMENTS(odd))];
+          break;
+        case 4:
+          scores[i] = (double)odd_floats[demur_random_below(&random, G_N_ELEMENTS(odd_floats))];
           break;
         default:
           scores[i] = 0.5; /* "full" */

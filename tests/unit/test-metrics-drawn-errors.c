@@ -13,8 +13,9 @@ enum { N_SCANS = 700, MAX_TOTAL = 2000 };
 
 typedef struct {
   size_t n, n_total;
-  double risks[N_SCANS], labels[N_SCANS], differences[N_SCANS], scores[N_SCANS];
-  guint32 blocks[N_SCANS], ranks[N_SCANS];
+  double risks[N_SCANS], labels[N_SCANS], scores[N_SCANS];
+  guint32 ranks[N_SCANS];
+  DemurDrawnScan scans[N_SCANS];
   size_t n_ranks;
   guint16 drawn[N_SCANS]; /* by scan */
   /* The data set: of the scans drawn. */
@@ -33,12 +34,14 @@ draw_scans(Case *c, size_t n, gboolean ties, size_t n_scores, DemurRandom *rando
       risk += demur_random_uniform(random) / (double)n;
     c->risks[i] = risk;
     c->labels[i] = demur_random_uniform(random) < risk ? 1.0 : 0.0;
-    c->differences[i] = c->labels[i] - c->risks[i];
-    c->blocks[i] = i == 0 ? 0 : c->blocks[i - 1] + (c->risks[i] != c->risks[i - 1]);
+    c->scans[i].difference = c->labels[i] - c->risks[i];
+    c->scans[i].risk = i == 0 ? 0 : c->scans[i - 1].risk + (c->risks[i] != c->risks[i - 1]);
     c->scores[i] =
         n_scores > 0 ? (double)demur_random_below(random, n_scores) : demur_random_normal(random);
   }
   c->n_ranks = demur_coverage_ranks(c->scores, n, c->ranks);
+  for (size_t i = 0; i < n; i++)
+    c->scans[i].rank = c->ranks[i];
 }
 
 /* n_total draws among the first n_among scans. */
@@ -79,7 +82,7 @@ by_definition(const Case *c, const double *coverages, size_t n_coverages, double
 static void
 by_lanes(const Case *c, const double *coverages, size_t n_coverages, DemurDrawnScratch *scratch,
          double *errors) {
-  const DemurDrawnScans scans = {c->n, c->differences, c->blocks, c->ranks, c->n_ranks};
+  const DemurDrawnScans scans = {c->scans, c->n, c->n_ranks};
   const DemurDrawnSet set = {c->n_rows, c->n_total, c->rows, c->counts};
   demur_drawn_errors(&scans, &set, coverages, n_coverages, 25, scratch, errors);
 }
@@ -92,9 +95,7 @@ static void
 one_by_hand(void) {
   Case c = {.n = 2,
             .n_total = 50,
-            .differences = {-.2, .4},
-            .blocks = {0, 1},
-            .ranks = {1, 0},
+            .scans = {{-.2, 1, 0}, {.4, 0, 1}},
             .n_ranks = 2,
             .n_rows = 2,
             .rows = {0, 1},
