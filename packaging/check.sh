@@ -7,13 +7,23 @@ cd "$(dirname "$0")/.."
 long=no
 [ "${1:-}" = "--long" ] && long=yes
 sh packaging/dependencies.sh
-git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs clang-format-14 --dry-run --Werror # the layout is the tool's (.clang-format)
+jobs=$(nproc)
+# A linker that takes a tenth of the time for 250 programs.
+LDFLAGS="${LDFLAGS:-} -fuse-ld=mold"
+export LDFLAGS
+# Workspaces sync what they keep: in memory, where there is room, no test waits for a disk.
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -gt 4000000 ]; then
+  TMPDIR=/dev/shm
+  export TMPDIR
+fi
+# The layout is the tool's (.clang-format).
+git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs -P "$jobs" -n 50 clang-format-14 --dry-run --Werror
 cmake --preset release >/dev/null
 cmake --build --preset release
-ctest --preset release
+ctest --preset release --parallel $((jobs * 2)) # some wait: for a peer, a window, a writer that is killed
 cmake --preset sanitizers >/dev/null
 cmake --build --preset sanitizers
-ctest --preset sanitizers
+ctest --preset sanitizers --parallel $((jobs + 1))
 if [ "$long" = yes ]; then
   sh packaging/dependencies-long.sh
   ctest --test-dir build/release -L long --output-on-failure # Orthanc among them
