@@ -141,39 +141,76 @@ typedef struct {
   double gain, left, right;
 } Split;
 
-/* The best split of the rows whose node is the given one. */
-static Split
-find_split(const Table *table, size_t n_fit, const guint8 *nodes, guint8 node,
-           const double *residuals) {
-  Split best = {0, N_BINS, 0.0, 0.0, 0.0};
-  double total = 0.0;
-  size_t n = 0;
-  for (size_t i = 0; i < n_fit; i++)
-    if (nodes[i] == node) {
-      total += residuals[i];
-      n++;
-    }
-  best.left = best.right = n > 0 ? total / (double)n : 0.0;
+/* Of the rows of one node, and of each of their bins of each feature: how many, and the sum of what
+ * is to be guessed. */
+typedef struct {
+  size_t n;
+  double total;
+  double (*sums)[N_BINS + 1]; /* [d] */
+  guint32 (*counts)[N_BINS + 1];
+} Bins;
+
+static Bins
+bins_new(const Table *table) {
+  return (Bins){.sums = g_malloc_n(MAX(table->d, 1), sizeof(double[N_BINS + 1])),
+                .counts = g_malloc_n(MAX(table->d, 1), sizeof(guint32[N_BINS + 1]))};
+}
+
+static void
+bins_clear(Bins *bins) {
+  g_free(bins->sums);
+  g_free(bins->counts);
+}
+
+static void
+bins_count(Bins *bins, const Table *table, const guint32 *rows, size_t n, const double *residuals) {
+  bins->n = n;
+  bins->total = 0.0;
+  for (size_t i = 0; i < n; i++)
+    bins->total += residuals[rows[i]];
   for (size_t f = 0; f < table->d; f++) {
-    double sums[N_BINS + 1] = {0.0};
-    size_t counts[N_BINS + 1] = {0};
-    for (size_t i = 0; i < n_fit; i++)
-      if (nodes[i] == node) {
-        sums[table->bins[f * table->n + i]] += residuals[i];
-        counts[table->bins[f * table->n + i]]++;
-      }
+    const guint8 *of = table->bins + f * table->n;
+    double *sums = bins->sums[f];
+    guint32 *counts = bins->counts[f];
+    memset(sums, 0, sizeof bins->sums[f]);
+    memset(counts, 0, sizeof bins->counts[f]);
+    for (size_t i = 0; i < n; i++) {
+      sums[of[rows[i]]] += residuals[rows[i]];
+      counts[of[rows[i]]]++;
+    }
+  }
+}
+
+/* Those of whole that are not of part: of its other child. */
+static void
+bins_subtract(Bins *whole, const Table *table, const Bins *part) {
+  whole->n -= part->n;
+  whole->total -= part->total;
+  for (size_t f = 0; f < table->d; f++)
+    for (guint b = 0; b <= N_BINS; b++) {
+      whole->sums[f][b] -= part->sums[f][b];
+      whole->counts[f][b] -= part->counts[f][b];
+    }
+}
+
+static Split
+find_split(const Table *table, const Bins *bins) {
+  Split best = {0, N_BINS, 0.0, 0.0, 0.0};
+  best.left = best.right = bins->n > 0 ? bins->total / (double)bins->n : 0.0;
+  for (size_t f = 0; f < table->d; f++) {
     double left = 0.0;
     size_t n_left = 0;
     for (guint b = 0; b < N_BINS; b++) {
-      left += sums[b];
-      n_left += counts[b];
-      if (n_left < FEWEST || n - n_left < FEWEST)
+      left += bins->sums[f][b];
+      n_left += bins->counts[f][b];
+      if (n_left < FEWEST || bins->n - n_left < FEWEST || bins->counts[f][b] == 0)
         continue;
-      const double right = total - left, gain = left * left / (double)n_left +
-                                                right * right / (double)(n - n_left) -
-                                                total * total / (double)n;
+      const size_t n_right = bins->n - n_left;
+      const double right = bins->total - left, gain = left * left / (double)n_left +
+                                                      right * right / (double)n_right -
+                                                      bins->total * bins->total / (double)bins->n;
       if (gain > best.gain)
-        best = (Split){f, b, gain, left / (double)n_left, right / (double)(n - n_left)};
+        best = (Split){f, b, gain, left / (double)n_left, right / (double)n_right};
     }
   }
   return best;
@@ -192,24 +229,31 @@ shown_guess(const Shown *shown, const double *targets, size_t n_fit, size_t *n_f
   for (size_t i = 0; i < n_fit; i++)
     mean += targets[i] / (double)n_fit;
   g_autofree double *guesses = g_new(double, table.n), *residuals = g_new(double, table.n);
-  g_autofree guint8 *nodes = g_new0(guint8, table.n);
+  g_autofree guint32 *all = g_new(guint32, n_fit), *left = g_new(guint32, n_fit);
+  for (size_t i = 0; i < n_fit; i++)
+    all[i] = (guint32)i;
+  Bins whole = bins_new(&table), part = bins_new(&table);
   for (size_t i = 0; i < table.n; i++)
     guesses[i] = mean;
   for (int t = 0; t < N_TREES && table.d > 0; t++) {
-    for (size_t i = 0; i < table.n; i++) {
+    for (size_t i = 0; i < n_fit; i++)
       residuals[i] = targets[i] - guesses[i];
-      nodes[i] = 0;
-    }
-    const Split first = find_split(&table, n_fit, nodes, 0, residuals);
-    for (size_t i = 0; i < table.n; i++)
-      nodes[i] = goes_left(&table, &first, i) ? 1 : 2;
-    const Split second[2] = {find_split(&table, n_fit, nodes, 1, residuals),
-                             find_split(&table, n_fit, nodes, 2, residuals)};
+    bins_count(&whole, &table, all, n_fit, residuals);
+    const Split first = find_split(&table, &whole);
+    size_t n_left = 0;
+    for (size_t i = 0; i < n_fit; i++)
+      if (goes_left(&table, &first, i))
+        left[n_left++] = (guint32)i;
+    bins_count(&part, &table, left, n_left, residuals);
+    bins_subtract(&whole, &table, &part);
+    const Split second[2] = {find_split(&table, &part), find_split(&table, &whole)};
     for (size_t i = 0; i < table.n; i++) {
-      const Split *split = &second[nodes[i] - 1];
+      const Split *split = &second[goes_left(&table, &first, i) ? 0 : 1];
       guesses[i] += RATE * (goes_left(&table, split, i) ? split->left : split->right);
     }
   }
+  bins_clear(&whole);
+  bins_clear(&part);
   double of_guess = 0.0, of_mean = 0.0;
   for (size_t i = n_fit; i < table.n; i++) {
     of_guess += (targets[i] - guesses[i]) * (targets[i] - guesses[i]);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Workspaces made once and copied: "sim" with selector "s" (two models), and the same tuned at 0.5
@@ -323,10 +324,17 @@ document_of(const Sandbox *sandbox, const char *selector) {
   return g_steal_pointer(&record->document);
 }
 
-/* Every eight bytes in a row that its base64 members hold, as a set. */
-static GHashTable *
+static int
+compare_words(const void *a, const void *b) {
+  const gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+  return (x > y) - (x < y);
+}
+
+/* Every eight bytes in a row that its base64 members hold, sorted: there are a million, and numbers
+ * that lie close together make a poor hash. */
+static GArray *
 words_of(const char *document) {
-  GHashTable *words = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  GArray *words = g_array_new(FALSE, FALSE, sizeof(gint64));
   for (const char *p = document; (p = strchr(p, '"')) != NULL;) {
     const char *end = strchr(p + 1, '"');
     if (end == NULL)
@@ -334,17 +342,21 @@ words_of(const char *document) {
     g_autofree char *member = g_strndup(p + 1, (gsize)(end - p - 1));
     gsize n;
     g_autofree guchar *bytes = g_base64_decode(member, &n);
-    for (gsize i = 0; end - p > 40 && i + 8 <= n; i += 4)
-      g_hash_table_add(words, g_memdup2(bytes + i, 8));
+    for (gsize i = 0; end - p > 40 && i + 8 <= n; i += 4) {
+      gint64 word;
+      memcpy(&word, bytes + i, sizeof word);
+      g_array_append_val(words, word);
+    }
     p = end + 1;
   }
+  qsort(words->data, words->len, sizeof(gint64), compare_words);
   return words;
 }
 
 /* How many of the eight-byte words of a base64 member of `of` are among the words; those with a
  * zero half (a zero of an embedding is nobody's) are passed over. */
 static guint
-count_words(GHashTable *words, JsonObject *of, const char *member, guint *n) {
+count_words(const GArray *words, JsonObject *of, const char *member, guint *n) {
   gsize length;
   g_autofree guchar *bytes = g_base64_decode(string_at(of, member), &length);
   guint found = 0;
@@ -357,7 +369,7 @@ count_words(GHashTable *words, JsonObject *of, const char *member, guint *n) {
     ++*n;
     gint64 word;
     memcpy(&word, bytes + i, sizeof word);
-    found += g_hash_table_contains(words, &word) ? 1 : 0;
+    found += bsearch(&word, words->data, words->len, sizeof word, compare_words) != NULL ? 1 : 0;
   }
   return found;
 }
@@ -383,7 +395,7 @@ test_exported_file_names_nobody(void) {
   /* Nor does the row that the workspace keeps: its hashes are under a key that lies elsewhere. */
   g_autofree char *kept = kept_document_of(sandbox, "s");
   g_assert_cmpuint(strlen(kept), ==, strlen(document));
-  g_autoptr(GHashTable) kept_words = words_of(kept);
+  g_autoptr(GArray) kept_words = words_of(kept);
   for (size_t i = 0; i < 2; i++) {
     guint n;
     g_assert_cmpuint(count_words(kept_words, own, secrets[i].member, &n), ==, 0);
@@ -399,7 +411,7 @@ test_exported_file_names_nobody(void) {
       g_autofree char *path = sandbox_path(sandbox, exports[e][0]);
       g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     }
-    g_autoptr(GHashTable) words = words_of(text != NULL ? text : document);
+    g_autoptr(GArray) words = words_of(text != NULL ? text : document);
     for (size_t i = 0; i < G_N_ELEMENTS(secrets); i++) {
       JsonObject *object = secrets[i].object != NULL ? object_at(own, secrets[i].object) : own;
       guint n;

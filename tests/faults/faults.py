@@ -15,8 +15,8 @@ every command. The rule is tested by every run, most
 where all calls are tried: a kind of fault at one place must have one ending (status, and message without paths and numbers), else
 the run fails; and all calls of a command taken for one place must break the rule, else it sees nothing. Nothing else is left out.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--demo] [--alike] [--jobs N] [--folder F] [--table FILE]: at most N
-calls a command and fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--kinds N] [--only COMMAND ..] [--demo] [--alike] [--jobs N] [--folder F] [--table FILE]: at most N
+calls a command and fault, spread evenly; N of the kinds of fault a command, in turn, so that each is met by many commands; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
 disk's); the numbers as a table in FILE.
 """
 import argparse
@@ -75,13 +75,13 @@ class Tried:
     def run_again_in(self, folder):
         return self.bench.run(folder, self.words)
 
-    def points(self, n, alike):
+    def points(self, n, alike, kinds=tuple(KINDS)):
         """(kind, call): at most n of a kind, 0: all; alike: of the calls that are made at one place the first two and the last."""
         at_place = {}
         for at, place in enumerate(self.places, 1):
             at_place.setdefault(place, []).append(at)
         chosen = {at for all_of in at_place.values() for at in ([*all_of[:2], all_of[-1]] if alike else all_of)}
-        for kind in KINDS:
+        for kind in kinds:
             able = [at for at in points_of(kind, self.calls, 0) if at in chosen or kind == "after"]
             yield from ((kind, at) for at in spread(able, n))
 
@@ -111,9 +111,9 @@ class Staged(Tried):
         shutil.copytree(self.bench.template, template, symlinks=True)
         self.copy, self.bench.copied = Copy(template, self.bench.work), None
 
-    def points(self, n, alike):
-        yield from ((kind, EVERYWHERE) for kind in SURVIVED)
-        yield from ((kind, at) for kind, at in super().points(n, alike) if kind not in SURVIVED or self.calls[at - 1] == KINDS[kind])
+    def points(self, n, alike, kinds=tuple(KINDS)):
+        yield from ((kind, EVERYWHERE) for kind in SURVIVED if kind in kinds)
+        yield from ((kind, at) for kind, at in super().points(n, alike, kinds) if kind not in SURVIVED or self.calls[at - 1] == KINDS[kind])
 
     def all(self, points):
         """The results of these, as fault() gives them; at the end the command itself has done what it does without one."""
@@ -320,12 +320,18 @@ def ways(results, places):
     return [(kind, found) for (kind, _), found in endings.items() if len(found) > 1]
 
 
-def try_all(tried, n_points, n_jobs, alike):
+def kinds_of(place, n_kinds):
+    """The kinds that the command at that place of the table meets: n_kinds of them, in turn; 0: all."""
+    order = list(KINDS)
+    return [order[(place + i) % len(order)] for i in range(n_kinds or len(order))]
+
+
+def try_all(tried, n_points, n_jobs, alike, kinds):
     """Each kind of fault at the calls that can meet it: number of runs, of those that were wrong, processor seconds, and whether calls
     that differ are seen to differ."""
     total, began = len(tried.calls), os.times()
     alike = alike or tried.name in DEMO
-    points = list(tried.points(n_points, alike))
+    points = list(tried.points(n_points, alike, kinds))
     if isinstance(tried, Staged):
         tried.begin()
         found = tried.all(points)
@@ -339,7 +345,7 @@ def try_all(tried, n_points, n_jobs, alike):
         if wrong:
             n_wrong += 1
             print(f"{tried.name}: {kind} at call {at} of {total}: {wrong}", flush=True)
-    n_wrong += tell_what_never_failed(tried, ended)
+    n_wrong += tell_what_never_failed(tried, {kind: ended[kind] for kind in kinds})
     for kind, endings in ways(results, tried.places):
         n_wrong += 1
         print(f"{tried.name}: {kind} ends in {len(endings)} ways at one place: {endings}", flush=True)
@@ -352,7 +358,7 @@ def try_all(tried, n_points, n_jobs, alike):
 def tell_what_never_failed(tried, ended):
     n = 0
     for kind in ("full", "io", "kill", "after"):
-        if not any(ended[kind]):
+        if kind in ended and not any(ended[kind]):
             n += 1
             print(f"{tried.name}: no run met {kind}: the injector does nothing", flush=True)
     return n
@@ -364,6 +370,7 @@ def main():
     parser.add_argument("phantom")
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
+    parser.add_argument("--kinds", type=int, default=0)
     parser.add_argument("--demo", action="store_true", help="the demo too (it takes half a minute, several times)")
     parser.add_argument("--alike", action="store_true", help="every command by the rule of alike calls")
     parser.add_argument("--jobs", type=int, default=2)
@@ -380,11 +387,11 @@ def main():
         if not options.only:
             every_command_is_in_a_table(bench)
         commands = {**commands_of(bench), **DEMO}
-        for name in options.only or (name for name in commands if options.demo or name not in DEMO):
+        for place, name in enumerate(options.only or (name for name in commands if options.demo or name not in DEMO)):
             tried = (Staged if name in STAGED else Tried)(bench, options.inject, name, commands[name], before)
             # The receiver waits for its peer, not for the processor.
             jobs = options.jobs * 4 if name == "dicom receive" else options.jobs
-            table.append((name, *try_all(tried, options.points, jobs, options.alike)))
+            table.append((name, *try_all(tried, options.points, jobs, options.alike, kinds_of(place, options.kinds))))
         if options.table:
             with open(options.table, "w", encoding="utf-8") as file:
                 file.write("| command | calls | faults | wrong | processor seconds |\n|---|--:|--:|--:|--:|\n")

@@ -1,7 +1,9 @@
 """Every option that names an output, against whatever can stand at its path, and what other users of the machine see.
 
-Usage: outputs.py DEMUR PHANTOM INJECT [COMMAND ..]: all, or what the tables call so. What takes another user is tried as root
-only (setpriv); elsewhere it is reported as skipped.
+Usage: outputs.py DEMUR PHANTOM INJECT [--some] [COMMAND ..]: all, or what the tables call so. What takes another user is tried as root
+only (setpriv); elsewhere it is reported as skipped. Every file is written in one way (tests/architecture/writers.py): --some tries
+at each command SOME of the things that can stand at a file's path, in turn, so that each is met by many commands and by reports,
+charts and exports alike.
 """
 import json
 import os
@@ -597,21 +599,30 @@ def a_patient_is_not_in_the_list_of_programs(bench):
             program.wait(60)
 
 
+SOME = 3  # shares no factor with the number of things tried: in turn each command meets others
+
+
+def tried_of(at, tests, some):
+    """Which of them the command at that place of the table meets."""
+    return [tests[(at * SOME + i) % len(tests)] for i in range(SOME)] if some else tests
+
+
 def main():
     skipped = []
-    only = sys.argv[4:]  # names of the tables
+    some = "--some" in sys.argv
+    only = [word for word in sys.argv[4:] if not word.startswith("-")]  # names of the tables
     with tempfile.TemporaryDirectory(prefix="demur-outputs-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         bench = Bench(sys.argv[1], sys.argv[2], folder)
         as_root = os.geteuid() == 0 and shutil.which("setpriv")
-        for name in only or outputs_of(bench):
+        tests = [existing_files_links_and_folders, what_no_output_replaces, names_of_every_kind_and_rights, streams, a_full_disk,
+                 a_limit_on_the_size_of_files, another_user, a_sticky_folder]
+        for at, name in enumerate(only or outputs_of(bench)):
             if name in FOLDERS:
                 continue
             whole = reference(bench, name)
-            for test in (existing_files_links_and_folders, what_no_output_replaces, names_of_every_kind_and_rights, streams, a_full_disk, a_limit_on_the_size_of_files):
-                test(bench, name, whole)
-            if as_root:
-                another_user(bench, name, whole)
-                a_sticky_folder(bench, name, whole)
+            for test in tried_of(at, tests, some):
+                if as_root or test not in (another_user, a_sticky_folder):
+                    test(bench, name, whole)
             print(f"{name}: right", flush=True)
         for name in [name for name in FOLDERS if not only or name in only]:
             what_can_stand_at_a_folders_name(bench, name)
