@@ -18,6 +18,7 @@
 #include "store/series.h"
 #include "store/verdicts.h"
 #include "support/store.h"
+#include "support/support.h"
 
 #define N_SCANS 3
 #define STEPS 14
@@ -340,7 +341,7 @@ assert_sound(DemurWorkspace *workspace, const char *history) {
 
 static void
 no_verdict_is_current_that_does_not_follow(void) {
-  const guint32 n = g_test_thorough() ? 10000 : 200;
+  const guint32 n = g_test_thorough() ? 10000 : (guint32)demur_test_repeats(200, 200);
   g_autofree char *folder = make_folder();
   g_autofree char *path = demur_test_store_path(folder, "w.demur");
   for (guint32 k = 0; k < n; k++) {
@@ -496,7 +497,7 @@ kill_somewhere(const char *path, guint32 seed, GRand *random) {
  * between. */
 static void
 a_kill_leaves_nothing_half_told(void) {
-  const guint32 n = g_test_thorough() ? 1000 : 40;
+  const guint32 n = g_test_thorough() ? 1000 : (guint32)demur_test_repeats(40, 40);
   g_autoptr(GRand) random = g_rand_new_with_seed(1128);
   g_autofree char *folder = make_folder();
   g_autofree char *path = demur_test_store_path(folder, "w.demur"),
