@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 
-from workbench import ASK_A_PEER, DEMO, QUICK, SEARCH, Bench, commands_of, files_of, is_part, name_of, reading_of, rows_of
+from workbench import ASK_A_PEER, DEMO, PATIENCE, QUICK, SEARCH, Bench, commands_of, files_of, is_part, name_of, reading_of, rows_of
 
 # Of these the name says the kind: a stream has no ending.
 BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "chart png": ".png", "chart pdf": ".pdf", "report": ".pdf", "report patient": ".pdf",
@@ -58,7 +58,7 @@ class Case:
         if prefix:
             command = [*prefix, *self.bench.program(words)]
             return subprocess.run(command, cwd=self.folder, env=self.bench.environment(**more), capture_output=True, text=True,
-                                  timeout=120, check=False, stdin=subprocess.DEVNULL)
+                                  timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
         return self.bench.run(self.folder, words, **more)
 
     def path(self, name):
@@ -162,7 +162,7 @@ def streams(bench, name, whole):
         reader.start()
     result = case.run("fifo" + ending)
     for reader in readers:
-        reader.join(60)
+        reader.join(PATIENCE)
     assert result.returncode == 0, (name, result.stderr)
     assert whole in found, name
     assert stat.S_ISFIFO(os.stat(fifo).st_mode)
@@ -175,7 +175,7 @@ def streams(bench, name, whole):
     for out in ("-", "/dev/stdout"):
         case = Case(bench, name)
         words = [out if word == case.old else word for word in case.words] + FORMATS.get(name, [])
-        result = subprocess.run(bench.program(words), cwd=case.folder, env=bench.environment(), capture_output=True, check=False, timeout=120)
+        result = subprocess.run(bench.program(words), cwd=case.folder, env=bench.environment(), capture_output=True, check=False, timeout=PATIENCE)
         assert result.returncode == 0 and result.stdout == whole, (name, out, result.stderr, result.stdout[:200])
 
 
@@ -340,7 +340,7 @@ def a_folder_of_another_user(bench, name):
     os.chown(os.path.join(folder, "w.demur"), 65534, 65534)
     for output in ("theirs", "theirs/below"):
         result = subprocess.run([*user, *bench.program(into(bench, name, output)), *(["--port", "11999", "--once"] if name == "dicom receive" else [])],
-                                cwd=folder, env=bench.environment(), capture_output=True, text=True, timeout=120, check=False,
+                                cwd=folder, env=bench.environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
                                 stdin=subprocess.DEVNULL)
         assert result.returncode == 1 and "theirs" in result.stderr, (name, output, result.returncode, result.stderr)
         assert os.listdir(os.path.join(folder, "theirs")) == [], (name, output)
@@ -364,7 +364,7 @@ def a_killed_demo_leaves_the_one_before(bench):
                 break
         program.send_signal(signal.SIGKILL if ending == "kill" else signal.SIGINT)
         program.stdout.close()
-        assert program.wait(60) != 0
+        assert program.wait(PATIENCE) != 0
         left = {name: digest for name, digest in files_of(demo).items() if not is_part(name)}
         assert (left, rows_of(demo)) == before, ending
         assert ending == "kill" or files_of(demo) == before[0], "a demo that was interrupted left something"
@@ -380,7 +380,7 @@ def read_only_workspace(bench):
     for words in (["verify"], ["cohort", "list"], ["cohort", "show", "c"], ["selector", "list"], ["dicom", "list"],
                   ["export", "theirs.csv", "--cohort", "c"]):
         result = subprocess.run([*user, bench.demur, "--workspace", "w.demur", *words], cwd=case.folder, env=bench.environment(),
-                                capture_output=True, text=True, check=False, timeout=60)
+                                capture_output=True, text=True, check=False, timeout=PATIENCE)
         assert result.returncode == 0, (words, result.stderr)
         assert not os.path.exists(case.path("w.demur-wal")) and not os.path.exists(case.path("w.demur-shm")), words
     assert stat.S_IMODE(os.stat(case.path("theirs.csv")).st_mode) == 0o600
@@ -399,7 +399,7 @@ def a_read_only_medium(bench):
             (["tune", "s", "--cohort", "c", "--coverage", "0.5"], "open for reading only"):
         before = sorted(os.listdir(case.folder))
         result = subprocess.run([*mounted, bench.demur, "--workspace", "w.demur", *words], cwd=case.folder, env=bench.environment(),
-                                capture_output=True, text=True, check=False, timeout=120)
+                                capture_output=True, text=True, check=False, timeout=PATIENCE)
         assert result.returncode == (1 if said else 0) and (said or "") in result.stderr, (words, result.returncode, result.stderr)
         assert sorted(os.listdir(case.folder)) == before, words
     return True
@@ -410,7 +410,7 @@ def inputs_that_never_end(bench):
     os.mkfifo(os.path.join(folder, "fifo"))
     for path in ("fifo", "/dev/zero", folder):
         result = subprocess.run([bench.demur, "--workspace", path, "cohort", "list"], cwd=folder, env=bench.environment(),
-                                capture_output=True, text=True, check=False, timeout=20)
+                                capture_output=True, text=True, check=False, timeout=PATIENCE)
         assert result.returncode == 1 and "--workspace" in result.stderr, (path, result.stderr)
 
 
@@ -496,7 +496,7 @@ def inputs_are_files_of_bounded_size(bench):
             actual = [word.replace("IT", it) if word in ("IT", "IT.pdf") else bench.scan if word == "SCAN" else word for word in words]
             limit = ["prlimit", f"--as={3 << 30}"] if shutil.which("prlimit") else []
             result = subprocess.run([*limit, bench.demur, "--workspace", "w.demur", "--quiet", "--threads", "1", *actual], cwd=folder,
-                                    env=bench.environment(), capture_output=True, text=True, check=False, timeout=20,
+                                    env=bench.environment(), capture_output=True, text=True, check=False, timeout=PATIENCE,
                                     stdin=subprocess.DEVNULL)
             assert result.returncode == 1, (name, it, result.returncode, result.stderr)
             said = result.stdout + result.stderr
@@ -596,7 +596,7 @@ def a_patient_is_not_in_the_list_of_programs(bench):
             with open(f"/proc/{program.pid}/cmdline", "rb") as file:
                 assert b"PAT-0815" not in file.read(), words
             connection.close()
-            program.wait(60)
+            program.wait(PATIENCE)
 
 
 SOME = 3  # shares no factor with the number of things tried: in turn each command meets others

@@ -239,7 +239,7 @@ class Bench:
         # One that read what another had acknowledged may end before its own peer calls: it is started again.
         if not more and receiver.returncode == 0 and not self.received:
             return self.receive(folder, words)
-        return subprocess.CompletedProcess(words, receiver.wait(10), "", error)
+        return subprocess.CompletedProcess(words, receiver.wait(PATIENCE), "", error)
 
     def help_of(self, *words):
         return subprocess.run([self.demur, *words, "--help"], capture_output=True, text=True, check=True).stdout
