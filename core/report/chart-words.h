@@ -16,6 +16,10 @@ DemurChartTranslate demur_chart_words_use(DemurChartTranslate translate);
 /* text in the language in use. */
 const char *demur_chart_word(const char *text) G_GNUC_FORMAT(1);
 
+/* Whether an attribute's value is a word of the language ("female" of sex, or none at all: "not
+ * recorded"), which demur_chart_word knows, and no hospital's or maker's name. */
+gboolean demur_chart_is_word(const char *attribute, const char *value);
+
 /* Marks a text that goes through demur_chart_word later. */
 #define DEMUR_CHART_WORD(text) (text)
 

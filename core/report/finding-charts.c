@@ -2,6 +2,7 @@
  */
 #include "report/charts-private.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 #include "report/withheld.h"
 
@@ -394,7 +395,8 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
   DemurForestRow *rows = demur_chart_own(chart, g_new0(DemurForestRow, n + 1));
   for (size_t i = 0; i < n; i++) {
     const DemurReportRejection *r = g_ptr_array_index(sorted, i);
-    rows[i] = (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
+    rows[i] = (DemurForestRow){.label = demur_text_recorded(r->name),
+                               .is_word = demur_chart_is_word(r->attribute, r->name),
                                .n = r->n_scans,
                                .value = (double)r->n_rejected / (double)r->n_scans,
                                .low = r->low,
@@ -443,6 +445,7 @@ demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_
     const DemurOperatingPoint *at = demur_finding_group_at(f, group);
     others |= demur_operating_counts_others(at);
     rows[i] = (DemurForestRow){.label = demur_text_recorded(group->value),
+                               .is_word = demur_chart_is_word(group->by, group->value),
                                .n = at->n_counted > 0 ? at->n_counted : at->n_accepted,
                                .value = at->measures[DEMUR_MEASURE_OE_RATIO],
                                .low = at->intervals[DEMUR_MEASURE_OE_RATIO].low,
@@ -494,13 +497,14 @@ demur_chart_group_bars(const DemurReportFinding *f, size_t from, size_t to, size
          *means = values + n * n_series;
   for (size_t i = 0; i < n; i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
-    groups[i] = (DemurBarGroup){demur_text_recorded(group->value), values + i * n_series};
+    groups[i] = (DemurBarGroup){demur_text_recorded(group->value), values + i * n_series,
+                                demur_chart_is_word(group->by, group->value)};
     for (size_t s = 0; s < n_series; s++) {
       values[i * n_series + s] = group_error(group, methods[s]);
       means[s] += values[i * n_series + s] / (double)n;
     }
   }
-  groups[n] = (DemurBarGroup){"mean", means};
+  groups[n] = (DemurBarGroup){.label = "mean", .values = means};
   const char **labels = demur_chart_own(chart, g_new0(const char *, n_series + 1));
   for (size_t s = 0; s < n_series; s++)
     labels[s] = demur_chart_method_label(f, methods[s]);

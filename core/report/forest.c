@@ -1,8 +1,14 @@
 #include "report/forest.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
+
+static const char *
+label_of(const DemurForestRow *row) {
+  return row->is_word ? demur_chart_word(row->label) : row->label;
+}
 
 static size_t
 end_row(const DemurForestPlot *chart) {
@@ -22,7 +28,7 @@ end_row(const DemurForestPlot *chart) {
 /* Lines a label needs: one, or two where it is too long for one. */
 static int
 label_lines(const DemurForestRow *row, cairo_t *cr, const DemurPalette *palette, double width) {
-  return demur_chart_text_size(cr, palette, row->label, palette->font_size, FALSE).width > width
+  return demur_chart_text_size(cr, palette, label_of(row), palette->font_size, FALSE).width > width
              ? 2
              : 1;
 }
@@ -169,7 +175,7 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     cairo_move_to(cr, rectangle.x, middle + row / 2);
     cairo_line_to(cr, rectangle.x + rectangle.width, middle + row / 2);
     cairo_stroke(cr);
-    demur_chart_text_lines(cr, palette, r->label, size, palette->ink, rectangle.x, middle,
+    demur_chart_text_lines(cr, palette, label_of(r), size, palette->ink, rectangle.x, middle,
                            LABEL * rectangle.width,
                            label_lines(r, cr, palette, LABEL * rectangle.width));
     demur_chart_text(cr, palette, n, size, FALSE, palette->ink, scans, middle, 1, 0.5, 0);
@@ -195,7 +201,7 @@ chart_table(gconstpointer data) {
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = chart->first; i < end_row(chart); i++) {
     const DemurForestRow *row = &chart->rows[i];
-    demur_chart_cells_text(&cells, row->label);
+    demur_chart_cells_text(&cells, label_of(row));
     if (row->withheld)
       demur_chart_cells_text(&cells, "< 10");
     else
@@ -220,7 +226,7 @@ chart_describe(gconstpointer data) {
   for (size_t i = chart->first; i < end_row(chart); i++) {
     const DemurForestRow *row = &chart->rows[i];
     g_autofree char *value = value_words(chart, row), *interval = interval_words(chart, row);
-    g_string_append_printf(text, " %s: %s", row->label, value);
+    g_string_append_printf(text, " %s: %s", label_of(row), value);
     if (isfinite(row->low) && isfinite(row->high))
       g_string_append_printf(text, " (%s)", interval);
     g_string_append_c(text, i + 1 < end_row(chart) ? ';' : '.');

@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *label;
+  gboolean is_word;        /* and no name: in the reader's language */
   size_t n;                /* scans of the group */
   gboolean withheld;       /* fewer than 10 scans: "< 10" stands for n */
   double value, low, high; /* the rate and its interval; value NaN: withheld (too few scans) */

@@ -1,5 +1,6 @@
 #include "report/group-bars.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -11,6 +12,11 @@
 #define AXIS 3.4
 
 #define LABEL 0.26 /* of the width */
+
+static const char *
+label_of(const DemurBarGroup *group) {
+  return group->is_word ? demur_chart_word(group->label) : group->label;
+}
 
 static double
 group_height(const DemurGroupBars *chart, const DemurPalette *palette) {
@@ -72,7 +78,7 @@ draw_group(const DemurGroupBars *chart, const DemurBarGroup *group, gboolean mea
            const DemurPalette *palette, DemurRectangle rectangle, const DemurPlot *plot,
            double top) {
   const double size = palette->font_size, bar = BAR * size;
-  demur_chart_text(cr, palette, group->label, size, mean, palette->ink, rectangle.x,
+  demur_chart_text(cr, palette, label_of(group), size, mean, palette->ink, rectangle.x,
                    top + bar * (double)chart->n_series / 2, 0, 0.5,
                    (LABEL - 0.02) * rectangle.width);
   for (size_t s = 0; s < chart->n_series; s++) {
@@ -129,7 +135,7 @@ chart_table(gconstpointer data) {
   for (size_t s = 0; s < chart->n_series; s++)
     demur_chart_cells_header(&cells, g_strdup(chart->labels[s]));
   for (size_t g = 0; g < chart->n_groups; g++) {
-    demur_chart_cells_text(&cells, chart->groups[g].label);
+    demur_chart_cells_text(&cells, label_of(&chart->groups[g]));
     for (size_t s = 0; s < chart->n_series; s++)
       demur_chart_cells_decimal(&cells, chart->groups[g].values[s], 4);
   }
@@ -143,7 +149,7 @@ chart_describe(gconstpointer data) {
   g_string_append_printf(text, "%s of %zu groups and their mean.", chart->measure,
                          chart->n_groups - 1);
   for (size_t g = 0; g < chart->n_groups; g++) {
-    g_string_append_printf(text, " %s:", chart->groups[g].label);
+    g_string_append_printf(text, " %s:", label_of(&chart->groups[g]));
     for (size_t s = 0; s < chart->n_series; s++) {
       g_autofree char *value = demur_text_decimal(chart->groups[g].values[s], 3);
       g_string_append_printf(text, "%s %s %s", s > 0 ? "," : "", chart->labels[s], value);

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *label;
   const double *values; /* [n_series]; NaN: withheld */
+  gboolean is_word;     /* the label is no name: in the reader's language */
 } DemurBarGroup;
 
 typedef struct {

@@ -12,6 +12,12 @@ typedef struct {
   double value, low, high; /* low, high NaN: no interval */
 } Bar;
 
+/* "cancer" and "no cancer" in the language in use; what a cohort calls its outcome is as it is. */
+static const char *
+label_of(const DemurRejectionChart *chart, size_t label) {
+  return demur_chart_word(chart->labels[label]);
+}
+
 /* The bars of one label, at most n_series + 1; returns their number. */
 static size_t
 label_bars(const DemurRejectionChart *chart, size_t label, Bar *bars) {
@@ -125,7 +131,7 @@ begin(const DemurRejectionChart *chart, cairo_t *cr, const DemurPalette *palette
   Layout layout = {.n = n};
   const double room = (rectangle.width - 4 * size) / (double)MAX(chart->n_labels, 1) * 0.95;
   for (size_t l = 0; l < chart->n_labels; l++)
-    layout.two_lines |= break_of(cr, palette, chart->labels[l], room) != NULL;
+    layout.two_lines |= break_of(cr, palette, label_of(chart, l), room) != NULL;
   rectangle.height -= above + (has_shares(chart) ? SHARE_LINE * size : 0) +
                       (layout.two_lines ? SECOND_LINE * size : 0);
   DemurChartFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
@@ -208,7 +214,7 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
         demur_chart_text(cr, palette, text, size * 0.92, FALSE, palette->ink, x, top - 1.5, 0.5, 1,
                          0);
     }
-    draw_label(cr, palette, chart->labels[l], middle, base + size * 0.4, group * 0.95);
+    draw_label(cr, palette, label_of(chart, l), middle, base + size * 0.4, group * 0.95);
     if (!has_shares(chart))
       continue;
     g_autofree char *share = demur_text_percent(chart->series[0].rejections[l].share_of_all, 1);
@@ -237,7 +243,7 @@ chart_table(gconstpointer data) {
     for (size_t l = 0; l < chart->n_labels; l++) {
       const DemurRejection *r = &chart->series[s].rejections[l];
       demur_chart_cells_text(&cells, chart->series[s].label);
-      demur_chart_cells_text(&cells, chart->labels[l]);
+      demur_chart_cells_text(&cells, label_of(chart, l));
       demur_chart_cells_count(&cells, r->n_all);
       if (r->withheld)
         demur_chart_cells_text(&cells, demur_chart_word("withheld"));
@@ -260,7 +266,7 @@ chart_describe(gconstpointer data) {
       g_string_new(shares ? demur_chart_word("Each label's share of the rejected scans.")
                           : demur_chart_word("Share of each label that is rejected."));
   for (size_t l = 0; l < chart->n_labels; l++) {
-    g_string_append_printf(text, " %s:", chart->labels[l]);
+    g_string_append_printf(text, " %s:", label_of(chart, l));
     for (size_t s = 0; s < chart->n_series; s++) {
       const DemurRejection *r = &chart->series[s].rejections[l];
       g_autofree char *value = demur_text_percent(shares ? r->share_of_rejected : r->rate, 1);

@@ -82,8 +82,13 @@ SCREEN = Bus(Gio.DBusConnection.new_for_address_sync(
     Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None))
 
 
+NAME = GLib.Variant("(ss)", (ATSPI + "Accessible", "Name"))
+
+
 class Node:
     """A widget as a screen reader knows it. role, name and visible are of when it was read."""
+
+    roles = {}  # of those that were asked once: (bus, path) -> role
 
     def __init__(self, bus, path):
         self.bus, self.path = bus, path
@@ -98,14 +103,17 @@ class Node:
         return answer[0] if answer else None
 
     def questions(self):
-        get = GLib.Variant("(ss)", (ATSPI + "Accessible", "Name"))
-        return [(self.bus, self.path, ATSPI + "Accessible", "GetRole", None),
-                (self.bus, self.path, "org.freedesktop.DBus.Properties", "Get", get),
-                (self.bus, self.path, ATSPI + "Accessible", "GetState", None),
-                (self.bus, self.path, ATSPI + "Accessible", "GetChildren", None)]
+        """What is asked of it: a widget keeps its role and its path for life, and a label has no children."""
+        accessible = lambda method: (self.bus, self.path, ATSPI + "Accessible", method, None)
+        role = self.roles.get((self.bus, self.path))
+        return {"name": (self.bus, self.path, "org.freedesktop.DBus.Properties", "Get", NAME), "state": accessible("GetState"),
+                **({"role": accessible("GetRole")} if role is None else {}),
+                **({"children": accessible("GetChildren")} if role != "label" else {})}
 
-    def take(self, role, name, state, children):
-        self.role, self.name = ROLES.get(role[0], str(role[0])) if role else "", name[0] if name else ""
+    def take(self, name, state, role=None, children=None):
+        if role:
+            self.roles[self.bus, self.path] = ROLES.get(role[0], str(role[0]))
+        self.role, self.name = self.roles.get((self.bus, self.path), ""), name[0] if name else ""
         self.visible = bool(state and state[0][0] >> STATE_VISIBLE & 1)
         self.children = [Node(*child) for child in (children[0] if children else [])]
         if self.role in ("tree table", "list", "table"):
@@ -148,9 +156,10 @@ def read(root):
     """root and everything visible below it, in reading order."""
     level = [root]
     while level:
-        answers = SCREEN.many([question for node in level for question in node.questions()])
-        for i, node in enumerate(level):
-            node.take(*answers[4 * i: 4 * i + 4])
+        asked = [node.questions() for node in level]
+        answers = iter(SCREEN.many([question for questions in asked for question in questions.values()]))
+        for node, questions in zip(level, asked):
+            node.take(**{name: next(answers) for name in questions})
         level = [child for node in level if node.visible or node is root for child in node.children]
     nodes, stack = [], [root]
     while stack:

@@ -132,7 +132,63 @@ test_the_distribution_has_every_coverage(void) {
 
 static const char *
 shout(const char *text) {
-  return g_str_equal(text, "bin") ? "KASTEN" : text;
+  return g_str_equal(text, "bin") ? "KASTEN" : g_str_equal(text, "no cancer") ? "KEIN KREBS" : text;
+}
+
+/* A word in the reader's language; a hospital of that name is called as it is. */
+static void
+test_values_are_words_or_names(void) {
+  static const struct {
+    const char *attribute, *value;
+    gboolean is_word;
+  } rows[] = {{"sex", "female", TRUE}, {"sex", "male", TRUE},        {"sex", "F", FALSE},
+              {"site", "male", FALSE}, {"site", NULL, TRUE},         {"manufacturer", "", TRUE},
+              {NULL, "female", FALSE}, {"manufacturer", "GE", FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+    g_assert_cmpint(demur_chart_is_word(rows[i].attribute, rows[i].value), ==, rows[i].is_word);
+  const DemurForestRow forest_rows[] = {{.label = "bin", .is_word = TRUE, .n = 20, .value = 0.5},
+                                        {.label = "bin", .n = 20, .value = 0.5}};
+  const DemurForestPlot forest = {.value_label = "Refused",
+                                  .interval_label = "95 %",
+                                  .n_rows = G_N_ELEMENTS(forest_rows),
+                                  .rows = forest_rows,
+                                  .reference = 0.5};
+  const double value = 0.1;
+  const char *const labels[] = {"a"};
+  const DemurChartSeries series[] = {DEMUR_SERIES_SELECTOR};
+  const DemurBarGroup groups[] = {{"bin", &value, TRUE}, {"bin", &value, FALSE}};
+  const DemurGroupBars bars = {.measure = "error",
+                               .n_groups = G_N_ELEMENTS(groups),
+                               .groups = groups,
+                               .n_series = 1,
+                               .labels = labels,
+                               .series = series};
+  demur_chart_words_use(shout);
+  g_autoptr(DemurChartTable) of_forest = demur_forest_chart.table(&forest),
+                             of_bars = demur_group_bars_chart.table(&bars);
+  demur_chart_words_use(NULL);
+  g_assert_cmpstr(of_forest->cells[0], ==, "KASTEN");
+  g_assert_cmpstr(of_forest->cells[of_forest->n_columns], ==, "bin");
+  g_assert_cmpstr(of_bars->cells[0], ==, "KASTEN");
+  g_assert_cmpstr(of_bars->cells[of_bars->n_columns], ==, "bin");
+}
+
+/* What the labels are called is in the reader's language, in the table and in words. */
+static void
+test_labels_are_in_the_readers_language(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  g_autoptr(GError) error = NULL;
+  static const char *const names[] = {"rejection-shares", "rejection-rates"};
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autoptr(DemurChart) chart = demur_chart_new(names[i], &f->input, 0.9, NULL, &error);
+    g_assert_no_error(error);
+    demur_chart_words_use(shout);
+    g_autoptr(DemurChartTable) shown = demur_chart_table(chart);
+    g_autofree char *said = demur_chart_describe(chart);
+    demur_chart_words_use(NULL);
+    g_assert_cmpstr(shown->cells[1], ==, "KEIN KREBS");
+    g_assert_nonnull(strstr(said, " KEIN KREBS:"));
+  }
 }
 
 static void
@@ -254,6 +310,8 @@ main(int argc, char **argv) {
   g_test_add_func("/report/chart/one-exporter-writes-every-ending", test_endings);
   g_test_add_func("/report/chart/counts-are-of-what-is-counted",
                   test_counts_are_of_what_is_counted);
+  g_test_add_func("/report/chart-export/words-or-names", test_values_are_words_or_names);
+  g_test_add_func("/report/chart-export/labels", test_labels_are_in_the_readers_language);
   g_test_add_func("/report/chart-export/group-bars", test_groups_have_bars_and_a_mean);
   g_test_add_func("/report/chart-export/distribution", test_the_distribution_has_every_coverage);
   return g_test_run();

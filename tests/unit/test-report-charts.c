@@ -263,9 +263,9 @@ test_histogram_and_rejections(void) {
 /* Only the group whose interval leaves the overall rate out is in the warning colour. */
 static void
 test_forest(void) {
-  DemurForestRow rows[] = {{"site 03", 182, FALSE, 0.071, 0.04, 0.12},
-                           {"site 34", 164, FALSE, 0.232, 0.17, 0.3},
-                           {"site 40", 6, TRUE, NAN, NAN, NAN}};
+  DemurForestRow rows[] = {{"site 03", FALSE, 182, FALSE, 0.071, 0.04, 0.12},
+                           {"site 34", FALSE, 164, FALSE, 0.232, 0.17, 0.3},
+                           {"site 40", FALSE, 6, TRUE, NAN, NAN, NAN}};
   DemurForestPlot chart = {.value_label = "Refused",
                            .interval_label = "95 %",
                            .n_rows = 3,
