@@ -208,9 +208,8 @@ check_selector(const Sandbox *sandbox, const char *selector, gboolean must_tell)
 static void
 test_held_back_risks_are_not_guessed(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
-  g_autoptr(Run) cohort =
-      run_json(sandbox, 0, "cohort", "simulate", "sim", "--scans", "2500", "--base-train", "1500",
-               "--sites", "20", "--test", "8500", NULL);
+  g_autoptr(Run) cohort = run_json(sandbox, 0, "cohort", "simulate", "sim", "--scans", "2500",
+                                   "--base-train", "1500", "--sites", "20", "--test", "8500", NULL);
   static const struct {
     const char *name, *features;
   } selectors[] = {{"usual", "confidence,class,outlier,corrector"},
