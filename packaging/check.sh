@@ -8,22 +8,21 @@ long=no
 [ "${1:-}" = "--long" ] && long=yes
 sh packaging/dependencies.sh
 jobs=$(nproc)
-# A linker that takes a tenth of the time for 250 programs.
-LDFLAGS="${LDFLAGS:-} -fuse-ld=mold"
-export LDFLAGS
+# A linker that takes a fifth of the time, for 250 programs.
+linker="${LDFLAGS:-} -fuse-ld=mold"
 # Workspaces sync what they keep: in memory, where there is room, no test waits for a disk.
+temporary=${TMPDIR:-/tmp}
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -gt 4000000 ]; then
-  TMPDIR=/dev/shm
-  export TMPDIR
+  temporary=/dev/shm
 fi
 # The layout is the tool's (.clang-format).
 git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs -P "$jobs" -n 50 clang-format-14 --dry-run --Werror
-cmake --preset release >/dev/null
+LDFLAGS=$linker cmake --preset release >/dev/null
 cmake --build --preset release
-ctest --preset release --parallel $((jobs * 2)) # some wait: for a peer, a window, a writer that is killed
-cmake --preset sanitizers >/dev/null
+TMPDIR=$temporary ctest --preset release --parallel $((jobs * 2)) # some wait: for a peer, a window, a writer that is killed
+LDFLAGS=$linker cmake --preset sanitizers >/dev/null
 cmake --build --preset sanitizers
-ctest --preset sanitizers --parallel $((jobs + 1))
+TMPDIR=$temporary ctest --preset sanitizers --parallel $((jobs + 1))
 if [ "$long" = yes ]; then
   sh packaging/dependencies-long.sh
   ctest --test-dir build/release -L long --output-on-failure # Orthanc among them

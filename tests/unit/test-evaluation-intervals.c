@@ -351,12 +351,12 @@ intervals_hold_the_truth(void) {
   const guint64 only = full ? g_ascii_strtoull(asked, NULL, 10) : 0;
   static const size_t others[] = {5, 12, 20, 30};
   if (only <= 1 || only == 8)
-    hold_at(8, full ? 400 : 60, 400, full ? 20000 : 4000);
+    hold_at(8, demur_test_repeats(60, 400), 400, full ? 20000 : 4000);
   for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
     if (full && (only <= 1 || only == others[i]))
       hold_at(others[i], 400, 400, 20000);
     else if (!full && (others[i] == 5 || others[i] == 30))
-      hold_at(others[i], 40, 100, 4000);
+      hold_at(others[i], demur_test_repeats(40, 400), 100, 4000);
 }
 
 int
