@@ -460,6 +460,7 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
                                            .outlier = ordered,
                                            .seed = input->seed};
   g_autoptr(GPtrArray) methods = demur_methods_new(&methods_input, parallel, progress, error);
+  g_clear_pointer(&ordered, g_free);
   if (methods == NULL ||
       !evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error))
     return FALSE;

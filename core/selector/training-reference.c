@@ -160,6 +160,7 @@ demur_training_features_seen(DemurSelector *s, const DemurCohort *view,
           s->corrected.corrector, view->risks[training->rows[i]], features->fitted.deltas[i],
           features->training + i * width + s->columns->n_confidence + s->columns->n_outlier);
   }
+  g_clear_pointer(&features->embeddings, g_aligned_free); /* nothing behind this reads them */
   features->validation = demur_selector_meta_features(
       s, view, FALSE, parts->validation.rows, parts->validation.n_rows, parallel, progress, error);
   return features->validation != NULL;

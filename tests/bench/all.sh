@@ -2,39 +2,65 @@
 # Every benchmark one after the other; ends with 1 where a twin's numbers differ from ours, or where a selector is called
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
-#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
+# With --short each is run with as little as shows that it still runs: no number of that says anything. Some minutes.
+#   all.sh [--short] BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+short=""
+[ "$1" != --short ] || { short=yes && shift; }
 build=$1
 bench=$build/tests/bench
 shift
+# of LONG SHORT, the one that is meant
+of() {
+  [ -n "$short" ] && echo "$2" || echo "$1"
+}
 [ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
   echo "== $name ($(uptime | sed 's/.*load/load/'))"
   case $name in
-  equality) "$python" "$here/update.py" equality "$bench" 200 ;;
+  equality) "$python" "$here/update.py" equality "$bench" "$(of 200 10)" ;;
   time) "$python" "$here/update.py" time "$bench" 2
     # shellcheck disable=SC2046
     "$python" "$here/update.py" time "$bench" 1 \
       $("$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p') ;;
-  features) "$python" "$here/features.py" "$bench/bench-features" 6000 6282 256 2 ;;
+  features) # shellcheck disable=SC2046
+    "$python" "$here/features.py" "$bench/bench-features" $(of "6000 6282 256" "600 628 32") 2 &&
+      "$bench/bench-features" $(of "20000 6000" "2000 600") 32 1 && "$bench/bench-features" $(of "6000 6000" "600 600") 256 1 ;;
   evaluate) "$python" "$here/evaluate.py" "$bench/bench-evaluation" 2 ;;
-  published) sh "$here/published.sh" "$build" ;;
-  growth) sh "$here/growth.sh" "$build" ;;
+  published)
+    if [ -n "$short" ]; then
+      for kernel in $("$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p'); do
+        "$bench/bench-stages" 5 "$kernel" || failed="$failed $name"
+      done
+    else
+      sh "$here/published.sh" "$build"
+    fi ;;
+  growth) # shellcheck disable=SC2046
+    sh "$here/growth.sh" "$build" $(of "10000 100000 1000000" 10000) ;;
   intervals) # 200 to 400 cohorts each
-    DEMUR_LONG=1 "$build/tests/unit-evaluation-intervals" &&
-      DEMUR_LONG=1 "$build/tests/unit-evaluation-censoring" &&
-      DEMUR_LONG=1 "$build/tests/unit-evaluation-better" &&
-      DEMUR_LONG=1 "$build/tests/unit-evaluation-mix" &&
-      DEMUR_LONG=1 "$build/tests/unit-metrics-selective" &&
-      DEMUR_LONG=1 "$build/tests/unit-selector-guarantee" &&
-      DEMUR_LONG=1 "$build/tests/unit-selector-measure-guarantee" ;;
-  simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
-  sites) "$bench/bench-sites" 400 ;;
-  watch) "$bench/bench-watch" 500 200 ;;
-  mix) "$bench/bench-mix" simulated && "$bench/bench-mix" simulated 400 15 || failed="$failed $name"
+    [ -n "$short" ] || export DEMUR_LONG=1
+    "$build/tests/unit-evaluation-intervals" &&
+      "$build/tests/unit-evaluation-censoring" &&
+      "$build/tests/unit-evaluation-better" &&
+      "$build/tests/unit-evaluation-mix" &&
+      "$build/tests/unit-metrics-selective" &&
+      "$build/tests/unit-selector-guarantee" &&
+      "$build/tests/unit-selector-measure-guarantee" || failed="$failed $name"
+    unset DEMUR_LONG ;;
+  simulations) # shellcheck disable=SC2046
+    "$bench/bench-simulations" example 2 $(of 3 1) && "$bench/bench-simulations" cohorts 2 $(of "200 40 40" "2 1 1") ;;
+  sites) "$bench/bench-sites" "$(of 400 10)" ;;
+  watch) # shellcheck disable=SC2046
+    "$bench/bench-watch" $(of "500 200" "20 5") ;;
+  mix)
+    if [ -n "$short" ]; then
+      "$bench/bench-mix" simulated 10 15 20
+      continue
+    fi
+    "$bench/bench-mix" simulated && "$bench/bench-mix" simulated 400 15 || failed="$failed $name"
     for table in ist_deaddep6m ist_death6m; do
       cohorts=${DEMUR_SHARED:-$here/../../../shared}/cohorts
       [ -e "$cohorts/$table.csv" ] || { echo "skipped: no $table.csv" && continue; }
@@ -50,13 +76,13 @@ for name in "$@"; do
     for table in ist_deaddep6m ist_death6m; do
       file=${DEMUR_SHARED:-$here/../../../shared}/cohorts/$table.csv
       [ -e "$file" ] || { echo "skipped: no $table.csv" && continue; }
-      for sites in 9 12 20 0; do
-        draws=50
-        [ $sites -gt 0 ] || draws=20
+      for sites in $(of "9 12 20 0" 9); do
+        draws=$(of 50 1)
+        [ "$sites" -gt 0 ] || draws=20
         "$bench/bench-defaults" cohort "$file" $sites $draws "${file%/*}/ist_covariates.csv"
       done
     done
-    for sites in 3 9 24; do "$bench/bench-defaults" simulated $sites 30; done ;;
+    for sites in $(of "3 9 24" 3); do "$bench/bench-defaults" simulated "$sites" "$(of 30 1)"; done ;;
   real) "$python" "$here/real.py" "$build" ;;
   workstation) sh "$here/../ui/bench.sh" "$build" ;;
   *) echo "no benchmark '$name'" >&2 && exit 2 ;;

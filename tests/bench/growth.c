@@ -1,8 +1,11 @@
 /* How time and memory grow with the number of scans.
  *
- *   bench-growth loss                        loss and gradient of 10^4 .. 10^6 scans, the sort
- * apart bench-growth cohort SCANS FILE.csv FILE.npy   writes a cohort table with 32 embeddings a
- * scan bench-growth run LABEL COMMAND ..        runs a command; prints its time and its peak memory
+ *   bench-growth loss                        loss and gradient of 10^4 .. 10^6 scans, the sort apart
+ *   bench-growth cohort SCANS FILE.csv FILE.npy   writes a cohort table with 32 embeddings a scan
+ *   bench-growth run LABEL COMMAND ..        runs a command; prints its time and its peak memory
+ *   bench-growth lines FILE                  of rows "COMMAND SCANS PEAK_MB": each command's peak as a
+ *                                            line, and what it must hold; 1 where a line is more than
+ *                                            1.5 times that
  *
  * growth.sh puts them together. */
 #include "tests/bench/bench.h"
@@ -11,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "evaluation/evaluation.h"
+#include "features/outlier.h"
 #include "selector/smmce.h"
 
 #define WIDTH 32
@@ -150,6 +155,83 @@ run_command(const char *label, char **command) {
   return result;
 }
 
+/* --- lines --- */
+
+/* What each command holds at once of a scan of the cohort above, in bytes: share says of how many scans
+ * in a hundred. A cohort is in memory as a whole. What does not grow (reference scans, cells, the
+ * program) is the line's other number. */
+typedef struct {
+  const char *command, *what;
+  double share, bytes;
+} Held;
+
+#define POINTER_AND_TEXT (8.0 + 8.0) /* "p123456" */
+#define N_FEATURES 14.0              /* of the training as published with embeddings */
+#define N_METHODS 10.0
+
+static const Held held[] = {
+    {"cohort", "embeddings", 1.0, WIDTH * sizeof(float)},
+    {"cohort", "scan's name", 1.0, POINTER_AND_TEXT},
+    {"cohort", "patient's name", 1.0, POINTER_AND_TEXT},
+    {"cohort", "patient, site, split, label, risk", 1.0, 4 * 4 + 8},
+    {"train", "features", 0.3, N_FEATURES * sizeof(double)},
+    {"train", "features as the network takes them", 0.3, N_FEATURES * sizeof(DemurReal)},
+    {"train", "risk, error, order, counts", 0.3, 8 + 8 + 4 + 2},
+    {"assess", "features", 0.4, N_FEATURES * sizeof(double)},
+    {"assess", "verdict with its texts", 0.4, 256},
+    {"evaluate", "outlier scores", 0.4, DEMUR_N_OUTLIER * sizeof(double)},
+    {"evaluate", "row, risk, label, difference, confidence, class, patient, site", 0.4,
+     4 * 8 + 4 * 4},
+    {"evaluate", "scores and ranks of the methods", 0.4, N_METHODS *(8 + 4)},
+    {"evaluate", "resamples and a replicate", 0.4, 5 * 4 + 8 + 4},
+};
+
+static double
+bytes_held(const char *command) {
+  double sum = 0.0;
+  for (size_t h = 0; h < G_N_ELEMENTS(held); h++)
+    if (strcmp(held[h].command, "cohort") == 0 || strcmp(held[h].command, command) == 0)
+      sum += held[h].share * held[h].bytes;
+  return sum;
+}
+
+/* The line through the two largest sizes: what only large samples have (cells) is in both. */
+static int
+print_lines(const char *path) {
+  static const char *const commands[] = {"import", "train", "assess", "evaluate"};
+  int result = 0;
+  for (size_t c = 0; c < G_N_ELEMENTS(commands); c++) {
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+      fprintf(stderr, "can't read %s\n", path);
+      return 1;
+    }
+    char command[32];
+    double scans, peak, n[2] = {0.0, 0.0}, bytes[2] = {0.0, 0.0}; /* the largest behind */
+    while (fscanf(file, "%31s %lf %lf", command, &scans, &peak) == 3) {
+      if (strcmp(command, commands[c]) != 0 || scans <= n[0])
+        continue;
+      const size_t place = scans > n[1] ? 1 : 0;
+      if (place == 1) {
+        n[0] = n[1];
+        bytes[0] = bytes[1];
+      }
+      n[place] = scans;
+      bytes[place] = peak * 1048576.0;
+    }
+    fclose(file);
+    if (n[0] == 0.0)
+      continue;
+    const double slope = (bytes[1] - bytes[0]) / (n[1] - n[0]), must = bytes_held(commands[c]);
+    printf("%-9s %6.0f bytes a scan and %5.1f MB; it must hold %4.0f: %.2f times%s\n", commands[c],
+           slope, (bytes[1] - slope * n[1]) / 1048576.0, must, slope / must,
+           slope > 1.5 * must ? "  TOO MUCH" : "");
+    if (slope > 1.5 * must)
+      result = 1;
+  }
+  return result;
+}
+
 int
 main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "loss") == 0) {
@@ -159,9 +241,12 @@ main(int argc, char **argv) {
   }
   if (argc == 5 && strcmp(argv[1], "cohort") == 0)
     return write_cohort(strtoul(argv[2], NULL, 10), argv[3], argv[4]);
+  if (argc == 3 && strcmp(argv[1], "lines") == 0)
+    return print_lines(argv[2]);
   if (argc > 3 && strcmp(argv[1], "run") == 0)
     return run_command(argv[2], argv + 3);
-  fprintf(stderr,
-          "usage: bench-growth loss | cohort SCANS FILE.csv FILE.npy | run LABEL COMMAND ..\n");
+  fprintf(
+      stderr,
+      "usage: bench-growth loss | cohort SCANS FILE.csv FILE.npy | run LABEL COMMAND .. | lines FILE\n");
   return 2;
 }
