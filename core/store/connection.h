@@ -18,10 +18,14 @@ struct DemurWorkspace {
   DemurPatience patience;
   DemurPlacesLook look; /* at places of images; NULL: nobody looks */
   gpointer look_data;
-  gboolean locked_out;    /* the last failure was another program's lock */
-  guint depth;            /* of nested transactions */
-  gint64 inserted_id;     /* of the last INSERT .. RETURNING */
-  gboolean has_begun;     /* this handle has looked whose the last event is */
+  gboolean locked_out; /* the last failure was another program's lock */
+  guint depth;         /* of nested transactions */
+  gint64 inserted_id;  /* of the last INSERT .. RETURNING */
+  gint64 head; /* of the log, in the open transaction, which alone writes; where head_chain is */
+  char *
+      head_chain; /* its chain as this program has it: a server writes its own; NULL: not looked up */
+  gint64 first_event, last_event; /* numbers of those that this handle wrote; 0: none */
+  gboolean has_begun;             /* this handle has looked whose the last event is */
   GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */
   GHashTable *statements; /* SQL text -> DemurStatement, prepared once */
 };
@@ -121,6 +125,9 @@ gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,
 
 /* The number that the next event will have; -1 with error. */
 gint64 demur_store_next_event(DemurWorkspace *workspace, GError **error);
+
+/* What is known of the log's head is of another transaction, or was taken back. */
+void demur_store_forget_head(DemurWorkspace *workspace);
 
 /* Who and when for an event where the caller gives no time (owned). */
 char *demur_store_now(DemurWorkspace *workspace);

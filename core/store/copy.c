@@ -309,6 +309,8 @@ fill(DemurWorkspace *from, DemurWorkspace *to, DemurCopyCheck check, gpointer da
   DemurProgressStage stage = {.outer = progress != NULL ? progress : &nobody, .end = 0.5};
   const DemurProgress part = demur_progress_stage(&stage);
   DemurCopied again;
+  if (!to->connection->driver->take_as_is(to->connection))
+    return demur_store_fail(to, "copying", error);
   if (!make_room(to, error) || !walk_all(from, to, "copying", &part, copied, error))
     return FALSE;
   stage.start = 0.5;

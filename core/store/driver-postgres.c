@@ -15,6 +15,7 @@
 #include "base/shown-text.h"
 #include "store/driver.h"
 #include "store/postgres-schema.h"
+#include "store/roles.h"
 #include "store/schema.h"
 
 /* Types by their numbers in the catalogue (pg_type.dat), which never change. */
@@ -35,8 +36,8 @@ enum {
 /* Whatever the server or the address sets as a default: who waited for the lock sees what was written
  * meanwhile. */
 #define BEGIN_WRITING "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define OPEN_CLASS "1332766062" /* 0x4f70656e, "Open": advisory locks of scans that are open */
 #define OLDEST_SERVER 150000
-#define WRITER_LOCK "1147497845" /* 0x44656d75, "Demu" */
 
 typedef struct {
   DemurConnection base;
@@ -366,22 +367,31 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
 /* ---- the schema ---- */
 
 static gboolean
-upgrade(DemurConnection *connection, gint64 from) {
-  Connection *c = of_connection(connection);
-  if (from == demur_store_version)
-    return TRUE;
-  if (from != 0)
-    return keep_fault(c, DEMUR_FAULT_OLD, "there is no step from its schema to this program's");
-  g_autofree char *sql = demur_postgres_make("demur");
-  return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && execute(c, sql);
-}
-
-static gboolean
 set_version(DemurConnection *connection, gint64 version) {
   g_autofree char *sql = g_strdup_printf(
       "DELETE FROM workspace; INSERT INTO workspace (version) VALUES (%" G_GINT64_FORMAT ")",
       version);
   return execute(of_connection(connection), sql);
+}
+
+static gboolean
+run_script(DemurConnection *connection, const char *sql) {
+  return execute(of_connection(connection), sql);
+}
+
+static gboolean
+take_as_is(DemurConnection *connection) {
+  return execute(of_connection(connection), "SET LOCAL " DEMUR_POSTGRES_COPYING " = 'as they are'");
+}
+
+static const char *
+user(DemurConnection *connection) {
+  return PQuser(of_connection(connection)->server);
+}
+
+static const char *
+database(DemurConnection *connection) {
+  return PQdb(of_connection(connection)->server);
 }
 
 /* Rows of two texts into entries. */
@@ -417,6 +427,75 @@ schema(DemurConnection *connection, GHashTable *here, GHashTable *right) {
   return ok;
 }
 
+/* Rules of what was there already, such as the kinds of events: what differs is made as this program has it,
+ * and then nothing may differ. */
+static gboolean
+mend(Connection *c, gboolean *is_right) {
+  g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                        right = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  if (!schema(&c->base, here, right))
+    return FALSE;
+  g_autoptr(GString) sql = g_string_new(NULL);
+  *is_right = TRUE;
+  GHashTable *const sides[] = {here, right};
+  for (guint side = 0; side < G_N_ELEMENTS(sides); side++) {
+    GHashTableIter iter;
+    gpointer name, text;
+    g_hash_table_iter_init(&iter, sides[side]);
+    while (g_hash_table_iter_next(&iter, &name, &text)) {
+      const char *wanted = g_hash_table_lookup(right, name);
+      if (g_strcmp0(wanted, g_hash_table_lookup(here, name)) == 0)
+        continue;
+      *is_right = FALSE;
+      g_autofree char *step = demur_postgres_mend(name, wanted);
+      if (step == NULL) {
+        g_autofree char *message = g_strdup_printf("%s is not what a program made", (char *)name);
+        return keep_fault(c, DEMUR_FAULT_OLD, message);
+      }
+      g_string_append(sql, step);
+    }
+  }
+  return *is_right || execute(c, sql->str);
+}
+
+/* New roles' rights go with new tables, where there are roles. */
+static gboolean
+grant_again(Connection *c) {
+  gint64 has_roles = 0;
+  g_autofree char *grants = demur_roles_grants(PQdb(c->server));
+  return ask_number(c,
+                    "SELECT count(*) FROM pg_catalog.pg_roles WHERE rolname ="
+                    " pg_catalog.current_database() || '_admin'",
+                    &has_roles) &&
+         (has_roles == 0 || execute(c, grants));
+}
+
+/* From the first schema that was kept on a server on, the way to this one follows from the tables' columns and
+ * a comparison; what rows need beside that stands with the migration (store/schema.h). */
+static gboolean
+upgrade(DemurConnection *connection, gint64 from) {
+  Connection *c = of_connection(connection);
+  if (from == demur_store_version)
+    return TRUE;
+  if (from == 0) {
+    g_autofree char *sql = demur_postgres_make("demur");
+    return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && execute(c, sql);
+  }
+  if (from < DEMUR_STORE_FIRST_SERVER)
+    return keep_fault(c, DEMUR_FAULT_OLD, "there is no step from its schema to this program's");
+  g_autofree char *sql = demur_postgres_extend("demur");
+  gboolean is_right = FALSE;
+  if (!execute(c, sql))
+    return FALSE;
+  for (gint64 v = from; v < demur_store_version; v++)
+    if (demur_store_row_changes[v] != NULL && !execute(c, demur_store_row_changes[v]))
+      return FALSE;
+  if (!mend(c, &is_right) || (!is_right && !mend(c, &is_right)))
+    return FALSE;
+  return (is_right || keep_fault(c, DEMUR_FAULT_OLD, "its schema is not what a program made")) &&
+         grant_again(c);
+}
+
 /* ---- transactions ---- */
 
 /* The transaction with the writers' lock, in one way to the server and back; the wait for the lock ends
@@ -425,7 +504,7 @@ static gboolean
 begin_write(Connection *c) {
   static const char sql[] = BEGIN_WRITING "; SET LOCAL lock_timeout = " G_STRINGIFY(
       DEMUR_WAIT_STEP_MS) ";"
-                          "SELECT pg_catalog.pg_advisory_xact_lock(" WRITER_LOCK ");"
+                          "SELECT pg_catalog.pg_advisory_xact_lock(" DEMUR_POSTGRES_WRITER_LOCK ");"
                           "SET LOCAL lock_timeout = 0";
   for (guint n_asked = 0;; n_asked++) {
     if (execute(c, sql))
@@ -828,6 +907,43 @@ n_changed(DemurConnection *connection) {
   return of_connection(connection)->n_changed;
 }
 
+/* ---- what others do ---- */
+
+/* The log's trigger tells with nothing said, who opens a scan with a word. */
+static gboolean
+start_listening(DemurConnection *connection) {
+  Connection *c = of_connection(connection);
+  return ensure(c) && execute(c, "LISTEN " DEMUR_POSTGRES_CHANNEL);
+}
+
+/* What has come already. */
+static void
+take_notices(Connection *c, gboolean *written, gboolean *opened) {
+  PGnotify *notice;
+  while ((notice = PQnotifies(c->server)) != NULL) {
+    if (notice->be_pid != PQbackendPID(c->server))
+      *(*notice->extra == '\0' ? written : opened) = TRUE;
+    PQfreemem(notice);
+  }
+}
+
+static gboolean
+wait_change(DemurConnection *connection, guint timeout_ms, gboolean *written, gboolean *opened) {
+  Connection *c = of_connection(connection);
+  const gint64 end = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+  *written = *opened = FALSE;
+  for (;;) {
+    if (PQconsumeInput(c->server) != 1 || PQstatus(c->server) != CONNECTION_OK)
+      return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+    take_notices(c, written, opened);
+    const gint64 left = end - g_get_monotonic_time();
+    if (*written || *opened || left <= 0)
+      return TRUE;
+    GPollFD line = {.fd = PQsocket(c->server), .events = G_IO_IN};
+    (void)g_poll(&line, 1, (int)((left + 999) / 1000));
+  }
+}
+
 /* ---- the whole ---- */
 
 static gboolean
@@ -867,6 +983,12 @@ const DemurDriver demur_driver_postgres = {
     .version = read_version,
     .upgrade = upgrade,
     .set_version = set_version,
+    .run_script = run_script,
+    .listen = start_listening,
+    .wait_change = wait_change,
+    .take_as_is = take_as_is,
+    .user = user,
+    .database = database,
     .schema = schema,
     .begin = begin,
     .commit = commit,
@@ -902,6 +1024,20 @@ const DemurDriver demur_driver_postgres = {
                 " WHERE n.nspname = 'demur' AND NOT (i.indisvalid AND i.indisready)",
             [DEMUR_DIALECT_OUTCOME] =
                 "SELECT document::json ->> 'outcome' FROM selector WHERE name = ?",
+            [DEMUR_DIALECT_OPENED] =
+                "SELECT l.objid::bigint, a.usename::text FROM pg_catalog.pg_locks l"
+                " JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid"
+                " JOIN pg_catalog.pg_database d ON d.oid = l.database"
+                " WHERE l.locktype = 'advisory' AND d.datname = pg_catalog.current_database()"
+                " AND l.classid = " OPEN_CLASS
+                " AND l.objsubid = 2 AND l.granted AND l.pid <> pg_catalog.pg_backend_pid()"
+                " ORDER BY 1, 2",
+            [DEMUR_DIALECT_OPEN] =
+                "SELECT pg_catalog.pg_advisory_lock_shared(" OPEN_CLASS ", ?1::int),"
+                " pg_catalog.pg_notify('" DEMUR_POSTGRES_CHANNEL "', 'opened')",
+            [DEMUR_DIALECT_CLOSE] =
+                "SELECT pg_catalog.pg_advisory_unlock_shared(" OPEN_CLASS ", ?1::int),"
+                " pg_catalog.pg_notify('" DEMUR_POSTGRES_CHANNEL "', 'opened')",
             [DEMUR_DIALECT_LAST_NUMBER] =
                 "SELECT pg_catalog.pg_sequence_last_value("
                 "pg_catalog.pg_get_serial_sequence('demur.' || ?1, ?2)::regclass)",

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "store/changes.h"
 #include "store/driver-sqlite.h"
 #include "store/driver.h"
 #include "store/network-disk.h"
@@ -16,6 +17,7 @@ typedef struct {
   sqlite3 *database;
   DemurWaitFunc wait;
   gpointer wait_data;
+  gint64 data_version; /* as it was when it was last looked at (wait_change) */
 } Connection;
 
 typedef struct {
@@ -187,7 +189,8 @@ open_file(const char *path, gboolean create, gboolean read_only, DemurWaitFunc w
 static gboolean
 upgrade(DemurConnection *connection, gint64 from) {
   for (gint64 v = from; v < demur_store_version; v++)
-    if (!execute(connection, demur_store_migrations[v]))
+    if (!execute(connection, demur_store_migrations[v]) ||
+        (demur_store_row_changes[v] != NULL && !execute(connection, demur_store_row_changes[v])))
       return FALSE;
   /* What the hashes were before is not left in pages that are free now. */
   return from >= DEMUR_STORE_FIRST_KEY || execute(connection, "PRAGMA secure_delete = ON");
@@ -197,6 +200,55 @@ static gboolean
 set_version(DemurConnection *connection, gint64 version) {
   g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %" G_GINT64_FORMAT, version);
   return execute(connection, sql);
+}
+
+/* ---- what others do ---- */
+
+/* A number that is another once another connection has written (SQLite, PRAGMA data_version). */
+static gboolean
+read_data_version(sqlite3 *database, gint64 *version) {
+  sqlite3_stmt *statement;
+  if (sqlite3_prepare_v2(database, "PRAGMA data_version", -1, &statement, NULL) != SQLITE_OK)
+    return FALSE;
+  const gboolean ok = sqlite3_step(statement) == SQLITE_ROW;
+  *version = ok ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return ok;
+}
+
+static gboolean
+start_listening(DemurConnection *connection) {
+  return read_data_version(database_of(connection), &((Connection *)connection)->data_version);
+}
+
+static gboolean
+wait_change(DemurConnection *connection, guint timeout_ms, gboolean *written, gboolean *opened) {
+  gint64 *last = &((Connection *)connection)->data_version;
+  *written = *opened = FALSE;
+  for (;;) {
+    gint64 now;
+    if (!read_data_version(database_of(connection), &now))
+      return FALSE;
+    *written = now != *last;
+    *last = now;
+    if (*written || timeout_ms == 0)
+      return TRUE;
+    const guint pause = MIN(timeout_ms, DEMUR_CHANGES_LOOK_MS);
+    sqlite3_sleep((int)pause);
+    timeout_ms -= pause;
+  }
+}
+
+static gboolean
+take_as_is(DemurConnection *connection) {
+  (void)connection; /* a file takes every row so */
+  return TRUE;
+}
+
+static const char *
+knows_nobody(DemurConnection *connection) {
+  (void)connection;
+  return NULL;
 }
 
 static char *
@@ -431,6 +483,12 @@ const DemurDriver demur_driver_sqlite = {
     .version = read_version,
     .upgrade = upgrade,
     .set_version = set_version,
+    .run_script = execute,
+    .listen = start_listening,
+    .wait_change = wait_change,
+    .take_as_is = take_as_is,
+    .user = knows_nobody,
+    .database = knows_nobody,
     .schema = schema,
     .begin = begin,
     .commit = commit,

@@ -1,24 +1,27 @@
 #include "store/driver.h"
 
 #include "base/error.h"
+#include "base/translate.h"
 #include "store/workspace.h"
 
 /* What to do, by what went wrong. */
 static const char *const advice[DEMUR_N_FAULTS] = {
-    [DEMUR_FAULT_OTHER] = "run `demur verify`",
+    [DEMUR_FAULT_OTHER] = N_("run `demur verify`"),
     [DEMUR_FAULT_LOCKED] =
-        "another program has been writing to it all the while; try again when it is done",
-    [DEMUR_FAULT_FULL] = "the disk is full; make room and try again, nothing was half written",
-    [DEMUR_FAULT_RIGHTS] = "it can't be written; check the rights of the file and its folder",
-    [DEMUR_FAULT_DAMAGED] = "the file is damaged; bring back a copy, and run `demur verify`",
-    [DEMUR_FAULT_DISK] = "the disk can't be read or written; check it and the room left on it",
-    [DEMUR_FAULT_AWAY] = "the server is away; what was being written is there as a whole or not at "
-                         "all: look, and try again when it is back",
-    [DEMUR_FAULT_REFUSED] = "the server does not let this user do it; ask who administers it",
-    [DEMUR_FAULT_OLD] = "take it to a file with the program of before (`demur workspace copy`); "
-                        "this one brings a file up to date and copies it back",
-    [DEMUR_FAULT_TEXT] = "a server keeps UTF-8 only; rename what is named there, or keep the "
-                         "workspace in a file",
+        N_("another program has been writing to it all the while; try again when it is done"),
+    [DEMUR_FAULT_FULL] = N_("the disk is full; make room and try again, nothing was half written"),
+    [DEMUR_FAULT_RIGHTS] = N_("it can't be written; check the rights of the file and its folder"),
+    [DEMUR_FAULT_DAMAGED] = N_("the file is damaged; bring back a copy, and run `demur verify`"),
+    [DEMUR_FAULT_DISK] = N_("the disk can't be read or written; check it and the room left on it"),
+    [DEMUR_FAULT_AWAY] =
+        N_("the server is away; what was being written is there as a whole or not at "
+           "all: look, and try again when it is back"),
+    [DEMUR_FAULT_REFUSED] = N_("the server does not let this user do it; who administers the "
+                               "workspace may give them a role that may (`demur workspace roles`)"),
+    [DEMUR_FAULT_OLD] = N_("take it to a file with the program of before (`demur workspace copy`); "
+                           "this one brings a file up to date and copies it back"),
+    [DEMUR_FAULT_TEXT] = N_("a server keeps UTF-8 only; rename what is named there, or keep the "
+                            "workspace in a file"),
 };
 
 gboolean

@@ -53,6 +53,11 @@ typedef enum {
   /* The last number that the engine gave in a table (1: its name, 2: its key's); none or 0: not known. */
   DEMUR_DIALECT_LAST_NUMBER,
   DEMUR_DIALECT_SET_LAST_NUMBER, /* likewise; 3: the number, behind which it goes on */
+  /* Who else has which scan open: mark, user; and that this line has one (1: its mark), or no more. NULL: it
+   * knows nobody (store/changes.h). */
+  DEMUR_DIALECT_OPENED,
+  DEMUR_DIALECT_OPEN,
+  DEMUR_DIALECT_CLOSE,
   DEMUR_N_DIALECTS
 } DemurDialect;
 
@@ -89,6 +94,13 @@ struct DemurDriver {
    * once what stands in them is brought up too. */
   gboolean (*upgrade)(DemurConnection *connection, gint64 from);
   gboolean (*set_version)(DemurConnection *connection, gint64 version);
+  /* Several statements of which nothing is asked, without parameters. */
+  gboolean (*run_script)(DemurConnection *connection, const char *sql);
+  /* Until the open transaction ends rows come as they are, those of the log too: a copy. */
+  gboolean (*take_as_is)(DemurConnection *connection);
+  /* As whom the engine knows who works, and how it calls the database (borrowed); NULL: it knows neither. */
+  const char *(*user)(DemurConnection *connection);
+  const char *(*database)(DemurConnection *connection);
   /* name -> definition of all that the schema holds, as it stands and as this program makes it; both
    * own their texts. */
   gboolean (*schema)(DemurConnection *connection, GHashTable *here, GHashTable *right);
@@ -128,6 +140,12 @@ struct DemurDriver {
   const char *(*column_text)(DemurStatement *statement, int at);
   /* Bytes of a text or a blob, digits of a whole number; likewise. */
   gconstpointer (*column_bytes)(DemurStatement *statement, int at, gsize *n_bytes);
+
+  /* From listen on, wait_change waits until another connection has written (written) or says what it has open
+   * (opened), or timeout_ms is over; it must not be in a transaction. FALSE: failed, or the line is lost. */
+  gboolean (*listen)(DemurConnection *connection);
+  gboolean (*wait_change)(DemurConnection *connection, guint timeout_ms, gboolean *written,
+                          gboolean *opened);
 
   gint64 (*n_changed)(DemurConnection *connection); /* rows of the last statement that writes */
 

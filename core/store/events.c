@@ -74,7 +74,7 @@ demur_event_digest(const DemurEvent *event) {
 
 /* The last event's number and chain; 0 and "" before the first. */
 static gboolean
-read_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **error) {
+ask_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace, "SELECT sequence, chain FROM event ORDER BY sequence DESC LIMIT 1", error);
   gboolean row;
@@ -84,6 +84,35 @@ read_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **er
   *chain = row ? demur_store_text(statement, 1) : g_strdup("");
   demur_store_reset(statement);
   return TRUE;
+}
+
+/* Within a transaction it is asked once: nobody else writes, and on a server each question is a way there and back. */
+static gboolean
+read_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **error) {
+  if (workspace->head_chain == NULL) {
+    if (!ask_head(workspace, sequence, chain, error))
+      return FALSE;
+    if (workspace->depth > 0) {
+      workspace->head = *sequence;
+      workspace->head_chain = g_strdup(*chain);
+    }
+    return TRUE;
+  }
+  *sequence = workspace->head;
+  *chain = g_strdup(workspace->head_chain);
+  return TRUE;
+}
+
+void
+demur_store_forget_head(DemurWorkspace *workspace) {
+  g_clear_pointer(&workspace->head_chain, g_free);
+}
+
+gint64
+demur_store_next_event(DemurWorkspace *workspace, GError **error) {
+  gint64 last;
+  g_autofree char *chain = NULL;
+  return read_head(workspace, &last, &chain, error) ? last + 1 : -1;
 }
 
 static gboolean
@@ -101,13 +130,15 @@ insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
   demur_store_bind_int(statement, 1, event->sequence);
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     demur_store_bind_text(statement, 2 + (int)i, texts[i]);
-  return demur_store_run(workspace, statement, "writing the log", error);
+  return demur_store_run_later(workspace, statement, "writing the log", error);
 }
 
 gboolean
 demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
                  const char *digest, const char *details, const char *created, GError **error) {
-  if (!demur_workspace_begin(workspace, error))
+  /* Within a transaction one more would undo nothing that the other doesn't. */
+  const gboolean is_own = workspace->depth == 0;
+  if (is_own && !demur_workspace_begin(workspace, error))
     return FALSE;
   gint64 last = 0;
   g_autofree char *previous = NULL, *seal = NULL;
@@ -133,8 +164,14 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
                         .previous = previous};
     g_autofree char *chain = event.chain = demur_event_digest(&event);
     ok = insert(workspace, &event, error);
+    if (workspace->first_event == 0)
+      workspace->first_event = event.sequence;
+    workspace->last_event = event.sequence;
+    g_free(workspace->head_chain);
+    workspace->head_chain = g_steal_pointer(&chain);
+    workspace->head = event.sequence;
   }
-  return demur_store_end(workspace, ok, error);
+  return is_own ? demur_store_end(workspace, ok, error) : ok;
 }
 
 gboolean
@@ -191,7 +228,7 @@ char *
 demur_events_head(DemurWorkspace *workspace, GError **error) {
   gint64 sequence;
   char *chain = NULL;
-  return read_head(workspace, &sequence, &chain, error) ? chain : NULL;
+  return ask_head(workspace, &sequence, &chain, error) ? chain : NULL;
 }
 
 char *
@@ -209,6 +246,21 @@ demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
   if (row)
     demur_store_reset(statement);
   return chain;
+}
+
+gboolean
+demur_events_last_of_change(DemurWorkspace *workspace, gint64 *sequence, GError **error) {
+  *sequence = demur_store_count(workspace,
+                                "SELECT coalesce(max(sequence), 0) FROM event WHERE kind NOT IN"
+                                " ('export', 'refusal', 'opening', 'opened')",
+                                NULL, NULL, error);
+  return *sequence >= 0;
+}
+
+void
+demur_events_written(const DemurWorkspace *workspace, gint64 *first, gint64 *last) {
+  *first = workspace->first_event;
+  *last = workspace->last_event;
 }
 
 gboolean

@@ -86,6 +86,14 @@ gboolean demur_events_begin(DemurWorkspace *workspace, GError **error) G_GNUC_WA
 char *demur_events_head_of_change(DemurWorkspace *workspace,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The last event that changed something, by its number, counted without reports, refusals, openings and what was looked at:
+ * who has seen it has seen what others see. 0: there is none. */
+gboolean demur_events_last_of_change(DemurWorkspace *workspace, gint64 *sequence,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The numbers of the first and the last event that this handle wrote; 0: none yet. */
+void demur_events_written(const DemurWorkspace *workspace, gint64 *first, gint64 *last);
+
 /* The last event of what evaluations are made of: cohorts, selectors with their validation,
  * thresholds, site audits, and what of these was taken out. 0: there is none. */
 gboolean demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence,

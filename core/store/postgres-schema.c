@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/roles.h"
 #include "store/schema-tables.h"
 
 static const char *const type_names[] = {
@@ -14,36 +15,142 @@ static const char *const type_names[] = {
 };
 
 static void
-add_table(GString *sql, const DemurSchemaTable *table) {
-  g_string_append_printf(sql, "CREATE TABLE %s (", table->name);
+add_column(GString *sql, const DemurSchemaColumn *column) {
+  g_string_append_printf(sql, "\"%s\" %s %s %s", column->name, type_names[column->type],
+                         column->is_required ? "NOT NULL" : "", column->rules);
+}
+
+/* unless: "IF NOT EXISTS" or "". */
+static void
+add_table(GString *sql, const DemurSchemaTable *table, const char *unless) {
+  g_string_append_printf(sql, "CREATE TABLE %s %s (", unless, table->name);
   for (size_t i = 0; i < table->n_columns; i++) {
-    const DemurSchemaColumn *column = &table->columns[i];
-    g_string_append_printf(sql, "%s\"%s\" %s %s %s", i > 0 ? ", " : "", column->name,
-                           type_names[column->type], column->is_required ? "NOT NULL" : "",
-                           column->rules);
+    g_string_append(sql, i > 0 ? ", " : "");
+    add_column(sql, &table->columns[i]);
   }
   g_string_append_printf(sql, "%s%s);", *table->rules != '\0' ? ", " : "", table->rules);
+}
+
+static void
+add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
   for (int i = 0; i < DEMUR_SCHEMA_MOST_INDICES && table->indices[i] != NULL; i++) {
     const char *columns = strchr(table->indices[i], ' ');
-    g_string_append_printf(sql, "CREATE INDEX %.*s ON %s%s;", (int)(columns - table->indices[i]),
-                           table->indices[i], table->name, columns);
+    g_string_append_printf(sql, "CREATE INDEX %s %.*s ON %s%s;", unless,
+                           (int)(columns - table->indices[i]), table->indices[i], table->name,
+                           columns);
   }
 }
 
 /* As the triggers of the migrations, for TRUNCATE too. */
 #define EVENT_IS_KEPT                                                                              \
-  "CREATE FUNCTION %1$s.event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"                       \
+  "CREATE OR REPLACE FUNCTION %1$s.event_is_kept() RETURNS trigger LANGUAGE plpgsql AS"            \
   " $$BEGIN RAISE EXCEPTION 'an event is never changed or removed'; END$$;"                        \
-  "CREATE TRIGGER event_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON event"                  \
+  "CREATE OR REPLACE TRIGGER event_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON event"       \
   "  FOR EACH STATEMENT EXECUTE FUNCTION %1$s.event_is_kept();"
+
+/* A copy by the tables' owner brings events as they are. */
+#define IS_COPY                                                                                    \
+  "current_setting('" DEMUR_POSTGRES_COPYING "', true) = 'as they are' AND pg_has_role("           \
+  "session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE')"
+
+/* Who, when, its place and its chain are the server's to say, whatever the client says: the digest of
+ * demur_event_digest, each value framed by its length in 8 bytes, little endian. %2$s: whether this user may
+ * write an event of such a kind. */
+#define EVENT_IS_WRITTEN                                                                             \
+  "CREATE OR REPLACE FUNCTION %1$s.framed(value text) RETURNS bytea LANGUAGE plpgsql IMMUTABLE"      \
+  " AS $$DECLARE b bytea := convert_to(value, 'UTF8');"                                              \
+  " n int := length(b);"                                                                             \
+  " BEGIN IF value IS NULL THEN RETURN '\\xffffffffffffffff'::bytea; END IF;"                        \
+  " RETURN set_byte(set_byte(set_byte(set_byte('\\x0000000000000000'::bytea, 0, n & 255),"           \
+  " 1, (n >> 8) & 255), 2, (n >> 16) & 255), 3, (n >> 24) & 255) || b; END$$;"                       \
+  "CREATE OR REPLACE FUNCTION %1$s.event_is_written() RETURNS trigger LANGUAGE plpgsql"              \
+  " SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$DECLARE head record; BEGIN"          \
+  " PERFORM pg_advisory_xact_lock(" DEMUR_POSTGRES_WRITER_LOCK ");"                                  \
+  " PERFORM pg_notify('" DEMUR_POSTGRES_CHANNEL "', '');"                                            \
+  " IF " IS_COPY " THEN RETURN new; END IF;"                                                         \
+  " IF NOT (%2$s) THEN RAISE insufficient_privilege USING MESSAGE ="                                 \
+  " format('%%s may not write an event of the kind %%s of %%s', session_user, new.kind, new.key);"   \
+  " END IF;"                                                                                         \
+  " SELECT sequence, chain INTO head FROM %1$s.event ORDER BY sequence DESC LIMIT 1;"                \
+  " new.sequence := coalesce(head.sequence, 0) + 1;"                                                 \
+  " new.previous := coalesce(head.chain, '');"                                                       \
+  " new.\"user\" := session_user;"                                                                   \
+  " new.created := to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"');" \
+  " new.chain := encode(sha256(%1$s.framed(new.sequence::text) || %1$s.framed(new.kind)"             \
+  " || %1$s.framed(new.key) || %1$s.framed(new.digest) || %1$s.framed(new.details)"                  \
+  " || %1$s.framed(new.\"user\") || %1$s.framed(new.station) || %1$s.framed(new.program)"            \
+  " || %1$s.framed(new.created) || %1$s.framed(new.previous)"                                        \
+  " || CASE WHEN new.seal IS NULL THEN ''::bytea ELSE %1$s.framed(new.seal) END), 'hex');"           \
+  " RETURN new; END$$;"                                                                              \
+  "CREATE OR REPLACE TRIGGER event_written BEFORE INSERT ON event"                                   \
+  "  FOR EACH ROW EXECUTE FUNCTION %1$s.event_is_written();"                                         \
+  "REVOKE ALL ON FUNCTION %1$s.event_is_written() FROM PUBLIC;"
+
+/* A row says who wrote it as the server knows them; the owner, who copies, may say otherwise. */
+#define USER_IS_OWN                                                                                \
+  "CREATE OR REPLACE FUNCTION %1$s.user_is_own() RETURNS trigger LANGUAGE plpgsql"                 \
+  " SET search_path = pg_catalog, pg_temp AS $$BEGIN"                                              \
+  " IF new.\"user\" IS DISTINCT FROM session_user::text AND NOT pg_has_role(session_user,"         \
+  " (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN"                           \
+  " RAISE insufficient_privilege USING MESSAGE ="                                                  \
+  " format('%%s may not write in the name of another', session_user); END IF;"                     \
+  " RETURN new; END$$;"
+
+static void
+add_triggers(GString *sql, const char *schema) {
+  g_autofree char *may = demur_roles_may_write_event(schema);
+  g_string_append_printf(sql, EVENT_IS_KEPT, schema);
+  g_string_append_printf(sql, EVENT_IS_WRITTEN, schema, may);
+  g_string_append_printf(sql, USER_IS_OWN, schema);
+  for (size_t t = 0; t < demur_n_schema_tables; t++)
+    if (demur_schema_tables[t].names_user)
+      g_string_append_printf(sql,
+                             "CREATE OR REPLACE TRIGGER user_own BEFORE INSERT OR UPDATE ON %s"
+                             " FOR EACH ROW EXECUTE FUNCTION %s.user_is_own();",
+                             demur_schema_tables[t].name, schema);
+}
 
 char *
 demur_postgres_make(const char *schema) {
   GString *sql = g_string_new("CREATE TABLE workspace (version bigint NOT NULL);");
-  for (size_t t = 0; t < demur_n_schema_tables; t++)
-    add_table(sql, &demur_schema_tables[t]);
-  g_string_append_printf(sql, EVENT_IS_KEPT, schema);
+  for (size_t t = 0; t < demur_n_schema_tables; t++) {
+    add_table(sql, &demur_schema_tables[t], "");
+    add_indices(sql, &demur_schema_tables[t], "");
+  }
+  add_triggers(sql, schema);
   return g_string_free(sql, FALSE);
+}
+
+char *
+demur_postgres_extend(const char *schema) {
+  GString *sql = g_string_new(NULL);
+  for (size_t t = 0; t < demur_n_schema_tables; t++) {
+    const DemurSchemaTable *table = &demur_schema_tables[t];
+    add_table(sql, table, "IF NOT EXISTS");
+    for (size_t i = 0; i < table->n_columns; i++) {
+      g_string_append_printf(sql, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS ", table->name);
+      add_column(sql, &table->columns[i]);
+      g_string_append_c(sql, ';');
+    }
+    add_indices(sql, table, "IF NOT EXISTS");
+  }
+  add_triggers(sql, schema);
+  return g_string_free(sql, FALSE);
+}
+
+/* "constraint TABLE.NAME": what a column may hold grows, such as the kinds of events. */
+char *
+demur_postgres_mend(const char *name, const char *definition) {
+  static const char constraint[] = "constraint ";
+  const char *dot = strchr(name, '.');
+  if (!g_str_has_prefix(name, constraint) || dot == NULL)
+    return NULL;
+  const char *table = name + sizeof constraint - 1;
+  g_autofree char *drop = g_strdup_printf("ALTER TABLE \"%.*s\" DROP CONSTRAINT IF EXISTS \"%s\";",
+                                          (int)(dot - table), table, dot + 1);
+  return definition == NULL ? g_steal_pointer(&drop)
+                            : g_strdup_printf("%sALTER TABLE \"%.*s\" ADD CONSTRAINT \"%s\" %s;",
+                                              drop, (int)(dot - table), table, dot + 1, definition);
 }
 
 /* The server's own names for keys of references hold numbers: those triggers are not listed here, but
@@ -59,7 +166,7 @@ static const char catalogue[] =
     "  (SELECT 'inherits or is inherited' FROM pg_inherits h WHERE c.oid IN (h.inhparent, h.inhrelid) LIMIT 1))"
     "  AS definition FROM c WHERE relkind NOT IN ('i', 'I')"
     " UNION ALL SELECT 'column ' || c.relname || '.' || a.attname, concat_ws(' ',"
-    "  a.attnum, format_type(a.atttypid, a.atttypmod), nullif(a.attcollation, 0)::regcollation,"
+    "  row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum), format_type(a.atttypid, a.atttypmod), nullif(a.attcollation, 0)::regcollation,"
     "  CASE WHEN a.attnotnull THEN 'not null' END, a.attidentity, a.attgenerated,"
     "  'default ' || pg_get_expr(d.adbin, d.adrelid))"
     "  FROM pg_attribute a JOIN c ON c.oid = a.attrelid"

@@ -388,8 +388,10 @@ static const DemurSchemaColumn selector_key_columns[] = {
 };
 
 #define TABLE(name, rules, ...) \
-  { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__}, 0 }
-#define TABLE_OF_FILES(name, n) { #name, name##_columns, G_N_ELEMENTS(name##_columns), "", {NULL}, n }
+  { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__}, 0, FALSE }
+#define TABLE_OF_USERS(name, rules, ...) \
+  { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__}, 0, TRUE }
+#define TABLE_OF_FILES(name, n) { #name, name##_columns, G_N_ELEMENTS(name##_columns), "", {NULL}, n, FALSE }
 const DemurSchemaTable demur_schema_tables[] = {
     TABLE(cohort, "", NULL),
     TABLE(cohort_split, "PRIMARY KEY (cohort_id, position), UNIQUE (cohort_id, name)", NULL),
@@ -403,24 +405,24 @@ const DemurSchemaTable demur_schema_tables[] = {
     TABLE(series, "", "series_uid (series_uid)", "series_study (study_uid)"),
     TABLE(series_file, "PRIMARY KEY (series_id, position)", "series_file_sop (sop_instance_uid)", "series_file_path (path)"),
     TABLE(score, "UNIQUE (scan_id, model)", NULL),
-    TABLE(review, "", "review_scan (scan_id)"),
-    TABLE(decision, "", NULL),
-    TABLE(series_overrule, "", "series_overrule_scan (scan_id)"),
+    TABLE_OF_USERS(review, "", "review_scan (scan_id)"),
+    TABLE_OF_USERS(decision, "", NULL),
+    TABLE_OF_USERS(series_overrule, "", "series_overrule_scan (scan_id)"),
     TABLE(score_run, "", "score_run_scan (scan_id)"),
     TABLE(site_audit_plan, "UNIQUE (selector_id, site)", NULL),
     TABLE(site_audit, "UNIQUE (selector_id, site)", NULL),
     TABLE(checkpoint, "", NULL),
     TABLE(cohort_exclusion, "PRIMARY KEY (cohort_id, position)", NULL),
     TABLE(cohort_warning, "PRIMARY KEY (cohort_id, position)", NULL),
-    TABLE(acceptance_plan, "", "acceptance_plan_by_site (selector_id, site)"),
-    TABLE(acceptance, "", NULL),
-    TABLE(watch, "", "watch_by_selector (selector, site)"),
+    TABLE_OF_USERS(acceptance_plan, "", "acceptance_plan_by_site (selector_id, site)"),
+    TABLE_OF_USERS(acceptance, "", NULL),
+    TABLE_OF_USERS(watch, "", "watch_by_selector (selector, site)"),
     TABLE(watch_alarm, "", "watch_alarm_of_watch (watch_id)"),
-    TABLE(watch_lift, "", NULL),
-    TABLE(watch_label, "", "watch_label_event (event)"),
-    TABLE(annotation, "CHECK ((kind = 'removal') = (removes IS NOT NULL)), CHECK (kind = 'removal' OR (plane IS NOT NULL AND slice IS NOT NULL))", "annotation_of_scan (scan_id, images_digest)"),
+    TABLE_OF_USERS(watch_lift, "", NULL),
+    TABLE_OF_USERS(watch_label, "", "watch_label_event (event)"),
+    TABLE_OF_USERS(annotation, "CHECK ((kind = 'removal') = (removes IS NOT NULL)), CHECK (kind = 'removal' OR (plane IS NOT NULL AND slice IS NOT NULL))", "annotation_of_scan (scan_id, images_digest)"),
     TABLE(event, "", "event_key (key)"),
-    TABLE(verdict_undo, "", NULL),
+    TABLE_OF_USERS(verdict_undo, "", NULL),
     TABLE(selector_key, "", NULL),
 };
 const size_t demur_n_schema_tables = G_N_ELEMENTS(demur_schema_tables);

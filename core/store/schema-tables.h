@@ -33,6 +33,8 @@ typedef struct {
   const char *indices[DEMUR_SCHEMA_MOST_INDICES]; /* "NAME (COLUMNS)", to a NULL */
   guint
       n_of_files; /* indices of the migrations that only an engine with its rows in one piece needs */
+  gboolean
+      names_user; /* its rows say who wrote them: a server lets nobody name another (the log's it names itself) */
 } DemurSchemaTable;
 
 /* In an order in which what a table refers to comes before it. */

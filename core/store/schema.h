@@ -10,6 +10,10 @@ G_BEGIN_DECLS
 /* Step v brings user_version v to v + 1. A step that was ever released is never changed: add one.
  */
 extern const char *const demur_store_migrations[];
+/* Where a step changes what stands in rows, beside the columns, it says so here, in statements of both engines (store/driver.h): a
+ * file runs them behind its step, a server behind the tables. NULL: it doesn't. */
+extern const char *const demur_store_row_changes[];
+#define DEMUR_STORE_FIRST_SERVER 25   /* the first schema that was kept on servers */
 extern const int demur_store_version; /* number of steps: this program's user_version */
 
 G_END_DECLS

@@ -149,7 +149,7 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
   demur_store_bind_text(statement, 16, record->digest);
   demur_store_bind_double(statement, 17, record->horizon_years);
   demur_store_bind_text(statement, 18, record->model_version);
-  return demur_store_run(workspace, statement, "saving scores", error);
+  return demur_store_run_later(workspace, statement, "saving scores", error);
 }
 
 gboolean

@@ -312,7 +312,8 @@ demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
     demur_workspace_rollback(workspace);
     return FALSE;
   }
-  workspace->depth--;
+  if (--workspace->depth == 0)
+    demur_store_forget_head(workspace);
   return TRUE;
 }
 
@@ -320,6 +321,7 @@ void
 demur_workspace_rollback(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
   workspace->depth--;
+  demur_store_forget_head(workspace);
   driver_of(workspace)->rollback(workspace->connection, workspace->depth);
 }
 
@@ -335,8 +337,10 @@ demur_workspace_begin_read(DemurWorkspace *workspace, GError **error) {
 void
 demur_workspace_end_read(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
-  if (--workspace->depth == 0)
-    driver_of(workspace)->end_read(workspace->connection);
+  if (--workspace->depth > 0)
+    return;
+  demur_store_forget_head(workspace);
+  driver_of(workspace)->end_read(workspace->connection);
 }
 
 void
@@ -344,15 +348,15 @@ demur_workspace_set_actor(DemurWorkspace *workspace, const char *user, const cha
                           char *(*now)(void)) {
   g_free(workspace->user);
   g_free(workspace->station);
-  workspace->user = g_strdup(user);
+  const char *known = driver_of(workspace)->user(workspace->connection);
+  workspace->user = g_strdup(known != NULL ? known : user);
   workspace->station = g_strdup(station);
   workspace->now = now;
 }
 
-gint64
-demur_store_next_event(DemurWorkspace *workspace, GError **error) {
-  return demur_store_count(workspace, "SELECT coalesce(max(sequence), 0) + 1 FROM event", NULL,
-                           NULL, error);
+const char *
+demur_workspace_user(const DemurWorkspace *workspace) {
+  return workspace->user;
 }
 
 char *
@@ -509,6 +513,7 @@ demur_workspace_close(DemurWorkspace *workspace) {
     return;
   while (workspace->depth > 0)
     demur_workspace_rollback(workspace);
+  demur_store_forget_head(workspace);
   g_clear_pointer(&workspace->statements, g_hash_table_unref);
   g_clear_pointer(&workspace->untold, g_hash_table_unref);
   if (workspace->connection != NULL)

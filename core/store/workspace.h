@@ -74,6 +74,10 @@ char *demur_workspace_default_path(const char *user_data_dir);
 void demur_workspace_set_actor(DemurWorkspace *workspace, const char *user, const char *station,
                                char *(*now)(void));
 
+/* As whom who works is known: by the server, whatever the actor was said to be, else as the actor (borrowed; NULL: not
+ * known). What is written names this user; a server refuses another name. */
+const char *demur_workspace_user(const DemurWorkspace *workspace);
+
 /* What lies at the stored places of a series' images now. */
 typedef enum {
   DEMUR_PLACES_AS_IMPORTED,

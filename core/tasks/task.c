@@ -33,6 +33,8 @@ demur_task_workspace(DemurTask *task, GError **error) {
       path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening, error);
   if (task->workspace != NULL) {
     demur_workspace_set_actor(task->workspace, task->user, task->station, task_clock(task));
+    g_free(task->user); /* a server knows better */
+    task->user = g_strdup(demur_workspace_user(task->workspace));
     demur_workspace_tell_waiting(task->workspace, &task->progress);
     demur_workspace_set_places_look(task->workspace, demur_task_places, task);
   }
@@ -55,6 +57,11 @@ demur_task_usual_workspace(const char *last) {
   if (named == NULL || *named == '\0')
     named = last;
   return named != NULL ? g_strdup(named) : demur_workspace_default_path(g_get_user_data_dir());
+}
+
+gboolean
+demur_task_workspace_is_address(const char *path) {
+  return demur_workspace_is_server(path);
 }
 
 gboolean

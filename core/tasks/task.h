@@ -21,9 +21,10 @@ typedef struct {
   DemurParallel *parallel;     /* owned; not reentrant */
   DemurProgress progress;      /* borrowed; cancels too */
   char *(*now)(void);          /* the time, ISO 8601, UTC (owned); NULL: the clock */
-  char *user;                  /* who works, kept with what is done; owned, NULL: not known */
-  char *station;               /* the machine's name, likewise */
-  DemurWorkspace *workspace;   /* opened at first use; owned */
+  char *user;    /* who works, kept with what is done; owned, NULL: not known. On a server,
+                                  once the workspace is open, as whom it knows them */
+  char *station; /* the machine's name, likewise */
+  DemurWorkspace *workspace; /* opened at first use; owned */
 } DemurTask;
 
 /* Frees what the task owns and leaves it empty. */
@@ -43,6 +44,9 @@ gboolean demur_task_put_workspace(DemurTask *task, const char *path,
 /* Which workspace is meant where none is named (owned): DEMUR_WORKSPACE of the environment, else
  * last (the one of last time; NULL: none), else the one in the user's data folder. */
 char *demur_task_usual_workspace(const char *last);
+
+/* Whether a workspace's path is a server's address and no file's name (store/workspace.h). */
+gboolean demur_task_workspace_is_address(const char *path);
 
 /* FALSE for the name of a file that is not there; whether a server's database is, is known when it is
  * opened. */

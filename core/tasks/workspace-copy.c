@@ -40,3 +40,18 @@ demur_task_copy_workspace(DemurTask *task, const char *from, const char *to, GEr
              ? g_steal_pointer(&copy)
              : NULL;
 }
+
+gboolean
+demur_task_is_backup_file(const char *path, GError **error) {
+  if (demur_workspace_is_server(path)) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a backup is a file, not %s; `demur workspace copy` copies to a server", path);
+    return FALSE;
+  }
+  if (!g_file_test(path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_EXISTS,
+                  "there is a file %s already, and a backup takes no other's place; name a new one",
+                  path);
+  return FALSE;
+}

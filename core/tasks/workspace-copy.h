@@ -17,6 +17,9 @@ typedef struct {
  * that fails or is cancelled leaves nothing. */
 DemurWorkspaceCopy *demur_task_copy_workspace(DemurTask *task, const char *from, const char *to,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Whether a backup may go there: to the name of a file at which nothing stands. DEMUR_ERROR_USAGE for a server's address
+ * (one server's loss is to leave a backup), DEMUR_ERROR_EXISTS. */
+gboolean demur_task_is_backup_file(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_workspace_copy_free(DemurWorkspaceCopy *copy);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspaceCopy, demur_workspace_copy_free)
 

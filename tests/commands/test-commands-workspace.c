@@ -2,6 +2,7 @@
  * what the first one says of itself. */
 #include "commands.h"
 
+#include "support/store.h"
 #include "support/support.h"
 
 static void
@@ -31,12 +32,54 @@ test_a_copy_is_the_same(void) {
   g_assert_false(g_file_test(never, G_FILE_TEST_EXISTS));
 }
 
+/* Right values: the copy's digest of the same workspace. It is brought back, and is the same again. */
+static void
+test_a_backup_is_whole_and_comes_back(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "c");
+  g_autofree char *kept = sandbox_path(sandbox, "kept.demur"),
+                  *back = sandbox_path(sandbox, "back.demur");
+  g_autoptr(Run) made = run_json(sandbox, 0, "workspace", "backup", kept, NULL);
+  assert_members(root_of(made),
+                 "from,to,n_rows,digest,n_cohorts,n_selectors,n_series,n_scores,n_verdicts");
+  g_autoptr(Run) again = run_json(sandbox, 1, "workspace", "backup", kept, NULL);
+  g_autoptr(Run) came = run_json(sandbox, 0, "workspace", "copy", kept, back, NULL);
+  g_assert_cmpstr(string_at(root_of(came), "digest"), ==, string_at(root_of(made), "digest"));
+  g_autoptr(Run) sound = run_demur(NULL, "--workspace", back, "verify", NULL);
+  assert_status(sound, 0);
+  g_autofree char *third = sandbox_path(sandbox, "third.demur");
+  g_autoptr(Run) text = run_demur(sandbox, "workspace", "backup", third, NULL);
+  assert_status(text, 0);
+  assert_says(text->out, "to bring it back");
+}
+
+/* A file has none, and says what has. */
+static void
+test_roles_are_a_server_s(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (demur_test_store_is_server()) {
+    g_test_skip("tests/postgres/roles.c");
+    return;
+  }
+  simulate_small(sandbox, "c");
+  g_autoptr(Run) run = run_json(sandbox, 1, "workspace", "roles", NULL);
+  assert_says(run->err, "workspace copy");
+}
+
 static void
 test_wrong_use(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
-  static const char *const lines[] = {"workspace", "workspace copy", "workspace copy a.demur",
+  static const char *const lines[] = {"workspace",
+                                      "workspace copy",
+                                      "workspace copy a.demur",
                                       "workspace copy a.demur b.demur c.demur",
-                                      "workspace move a.demur b.demur"};
+                                      "workspace move a.demur b.demur",
+                                      "workspace backup",
+                                      "workspace backup a.demur b.demur",
+                                      "workspace backup postgresql://localhost/none",
+                                      "workspace roles anna",
+                                      "workspace roles =reader",
+                                      "workspace roles anna=owner"};
   assert_wrong_usage(sandbox, lines);
 }
 
@@ -44,6 +87,9 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/workspace/a-copy-is-the-same", test_a_copy_is_the_same);
+  g_test_add_func("/commands/workspace/a-backup-is-whole-and-comes-back",
+                  test_a_backup_is_whole_and_comes_back);
+  g_test_add_func("/commands/workspace/roles-are-a-server-s", test_roles_are_a_server_s);
   g_test_add_func("/commands/workspace/wrong-use", test_wrong_use);
   return g_test_run();
 }

@@ -624,6 +624,7 @@ def commands_of(bench):
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
         "workspace copy": ["workspace", "copy", "w.demur", "copied.demur"],
+        "workspace backup": ["workspace", "backup", "copied.demur"],
         "watch labels": ["watch", "labels", "outcome.csv"],
         "watch lift": ["watch", "lift", bench.alarm, "--reason", "a test"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
@@ -647,7 +648,8 @@ DEMO = {"demo": ["demo", "demo"]}
 
 # Not tried here: a service that runs for weeks (serve.py tries it). It receives as `dicom receive` does, and imports, scores, assesses and
 # exports by the tasks of those commands; its journal is written as every file is.
-ELSEWHERE = {"serve"}
+# Roles are a server's (tests/postgres/roles.c).
+ELSEWHERE = {"serve", "workspace roles"}
 
 
 def reading_of(bench):

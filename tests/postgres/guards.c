@@ -8,7 +8,8 @@
 #include <gio/gio.h>
 
 #include "base/error.h"
-#include "store/reviews.h"
+#include "common.h"
+#include "store/events.h"
 #include "store/verdicts.h"
 #include "support/store.h"
 
@@ -17,41 +18,12 @@
 
 static DemurWorkspace *
 open_workspace(const char *path) {
-  g_autoptr(GError) error = NULL;
-  DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
-  g_assert_no_error(error);
-  demur_workspace_set_actor(workspace, "reader", "here", NULL);
-  return workspace;
-}
-
-static gboolean
-give_verdict(DemurWorkspace *workspace, const char *scan, GError **error) {
-  const DemurVerdictBatch batch = {.selector = "s",
-                                   .selector_digest = "d",
-                                   .model = "m",
-                                   .coverage = 0.9,
-                                   .threshold = 0.5,
-                                   .created = "2026-01-01T00:00:00Z"};
-  const DemurVerdictRecord verdict = {.scan_id = (char *)scan,
-                                      .risk = 0.25,
-                                      .risk_raw = 0.25,
-                                      .score = 0.125,
-                                      .verdict = DEMUR_VERDICT_ACCEPTED,
-                                      .reasons = (char *)"[]"};
-  return demur_verdicts_save(workspace, &batch, &verdict, 1, error);
+  return server_open(path, "reader");
 }
 
 static gboolean
 comment(DemurWorkspace *workspace, const char *text, GError **error) {
-  DemurReviewRecord record = {.scan_id = (char *)"1.2",
-                              .kind = DEMUR_REVIEW_COMMENT,
-                              .comment = (char *)text,
-                              .shown = (char *)"{}",
-                              .user = (char *)"reader",
-                              .created = (char *)"2026-01-01T00:00:00Z"};
-  const gboolean ok = demur_reviews_save(workspace, &record, error);
-  g_free(record.verdict_digest);
-  return ok;
+  return server_comment(workspace, "1.2", 0, text, "reader", error);
 }
 
 /* How many findings of a subject are faults; any other fault ends the test. */
@@ -78,12 +50,7 @@ n_faults_at(const char *path) {
   return n_faults(workspace, "schema");
 }
 
-/* The address with something put behind it; of another database of the server. */
-static char *
-with_option(const char *path, const char *option) {
-  return g_strconcat(path, strchr(path, '?') != NULL ? "&" : "?", option, NULL);
-}
-
+/* The address of another database of the server. */
 static char *
 of_database(const char *path, const char *name) {
   const char *options = strchr(path, '?');
@@ -136,7 +103,7 @@ every_change_of_the_schema_is_told(void) {
   g_autofree char *path = demur_test_store_path("/changes", "w");
   g_autoptr(DemurWorkspace) workspace = open_workspace(path);
   g_autoptr(GError) error = NULL;
-  g_assert_true(give_verdict(workspace, "1.2", &error));
+  g_assert_true(server_give_verdict(workspace, "1.2", &error));
   g_assert_cmpuint(n_faults_at(path), ==, 0);
   for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
     demur_test_store_run(path, changes[i].make);
@@ -169,7 +136,7 @@ an_operator_of_the_workspace_s_schema_stands_for_no_other(void) {
   g_autofree char *path = demur_test_store_path("/operators", "w");
   g_autoptr(DemurWorkspace) workspace = open_workspace(path);
   g_autoptr(GError) error = NULL;
-  g_assert_true(give_verdict(workspace, "1.2", &error));
+  g_assert_true(server_give_verdict(workspace, "1.2", &error));
   demur_test_store_run(
       path, "CREATE FUNCTION always(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';"
             "CREATE OPERATOR = (LEFTARG = text, RIGHTARG = text, FUNCTION = always)");
@@ -205,7 +172,7 @@ who_waited_sees_what_was_written_meanwhile(void) {
       g_autoptr(DemurWorkspace) mine = open_workspace(path);
       gboolean ok = TRUE;
       for (int i = 0; ok && i < N_LOOPS; i++)
-        ok = give_verdict(mine, "1.2", NULL);
+        ok = server_give_verdict(mine, "1.2", NULL);
       _exit(ok ? 0 : 1);
     }
   for (int c = 0; c < N_CLIENTS; c++) {
@@ -222,7 +189,7 @@ who_waited_sees_what_was_written_meanwhile(void) {
 static void
 texts_are_utf8_whatever_the_address_says(void) {
   g_autofree char *path = demur_test_store_path("/encoding", "w");
-  g_autofree char *latin = with_option(path, "client_encoding=LATIN1");
+  g_autofree char *latin = server_with(path, "client_encoding=LATIN1");
   g_autoptr(DemurWorkspace) workspace = open_workspace(latin);
   g_autoptr(GError) error = NULL;
   g_assert_true(comment(workspace, "\xc3\xa4", &error));
@@ -261,18 +228,55 @@ a_password_is_never_told(void) {
   }
 }
 
+/* As the first program that kept a workspace on a server left it, and with less of what later ones may bring: a
+ * column, a table, an index, a rule. */
+#define OF_BEFORE                                                                                  \
+  "DROP FUNCTION event_is_written() CASCADE; DROP FUNCTION user_is_own() CASCADE;"                 \
+  "DROP FUNCTION framed(text); ALTER TABLE verdict DROP COLUMN making;"                            \
+  "DROP TABLE verdict_undo; DROP INDEX verdict_scan;"                                              \
+  "ALTER TABLE event DROP CONSTRAINT event_kind_check,"                                            \
+  " ADD CONSTRAINT event_kind_check CHECK (kind <> 'setting');"                                    \
+  "UPDATE workspace SET version = 25"
+
 static void
-an_older_schema_is_refused(void) {
+an_older_schema_is_brought_up(void) {
   g_autofree char *path = demur_test_store_path("/older", "w");
-  demur_workspace_close(open_workspace(path));
-  demur_test_store_run(path, "UPDATE workspace SET version = version - 1");
+  g_autoptr(DemurWorkspace) before = open_workspace(path);
   g_autoptr(GError) error = NULL;
-  g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error));
+  g_assert_true(comment(before, "before", &error));
+  g_clear_pointer(&before, demur_workspace_close);
+  demur_test_store_run(path, OF_BEFORE);
+  g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_READ_ONLY, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
-  g_test_message("%s", error->message);
-  demur_test_store_run(path, "UPDATE workspace SET version = version + 1");
+  g_clear_error(&error);
   g_autoptr(DemurWorkspace) again = open_workspace(path);
   g_assert_cmpuint(n_faults(again, "schema"), ==, 0);
+  g_assert_true(server_give_verdict(again, "1.2", &error));
+  g_autoptr(GPtrArray) events = demur_events_list(again, 0, "review:1", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(events->len, ==, 1);
+}
+
+/* Nothing is half brought up: what no step leads from stays as it was. */
+static void
+a_schema_of_nobody_s_is_left_alone(void) {
+  static const char *const changes[] = {OF_BEFORE ";ALTER TABLE verdict ALTER risk TYPE real",
+                                        OF_BEFORE ";CREATE VIEW mine AS SELECT 1 AS one",
+                                        "UPDATE workspace SET version = 24"};
+  for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
+    g_autofree char *name = g_strdup_printf("/strange-%u", i);
+    g_autofree char *path = demur_test_store_path(name, "w");
+    demur_workspace_close(open_workspace(path));
+    demur_test_store_run(path, changes[i]);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+    g_test_message("%s", error->message);
+    g_assert_cmpint(demur_test_store_number(path, "SELECT version FROM workspace"), <, 26);
+    g_assert_cmpint(demur_test_store_number(
+                        path, "SELECT count(*) FROM pg_class WHERE relname = 'verdict_undo'"),
+                    ==, i == 2);
+  }
 }
 
 /* A server that knows no TLS: says so, and then tells whether anything more came. */
@@ -328,7 +332,8 @@ main(int argc, char **argv) {
   ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);
   ADD("a-database-of-another-encoding-is-refused", a_database_of_another_encoding_is_refused);
   ADD("a-password-is-never-told", a_password_is_never_told);
-  ADD("an-older-schema-is-refused", an_older_schema_is_refused);
+  ADD("an-older-schema-is-brought-up", an_older_schema_is_brought_up);
+  ADD("a-schema-of-nobody-s-is-left-alone", a_schema_of_nobody_s_is_left_alone);
   ADD("a-line-over-a-network-is-kept-safe", a_line_over_a_network_is_kept_safe);
   return g_test_run();
 }

@@ -6,21 +6,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "common.h"
 #include "store/reviews.h"
 #include "store/verdicts.h"
 #include "support/store.h"
 
 #define N_CLIENTS 10
 #define N_LOOPS 100
-
-static DemurWorkspace *
-open_workspace(const char *path, const char *user) {
-  g_autoptr(GError) error = NULL;
-  DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
-  g_assert_no_error(error);
-  demur_workspace_set_actor(workspace, user, "here", NULL);
-  return workspace;
-}
 
 static void
 control(const char *what) {
@@ -35,18 +27,9 @@ control(const char *what) {
 }
 
 static gboolean
-review(DemurWorkspace *workspace, const char *scan_id, gint64 verdict, const char *comment,
+review(DemurWorkspace *workspace, const char *scan, gint64 verdict, const char *text,
        GError **error) {
-  DemurReviewRecord record = {.scan_id = (char *)scan_id,
-                              .verdict_id = verdict,
-                              .kind = DEMUR_REVIEW_COMMENT,
-                              .comment = (char *)comment,
-                              .shown = (char *)"{}",
-                              .user = (char *)"reader",
-                              .created = (char *)"2026-01-01T00:00:00Z"};
-  const gboolean ok = demur_reviews_save(workspace, &record, error);
-  g_free(record.verdict_digest);
-  return ok;
+  return server_comment(workspace, scan, verdict, text, "reader", error);
 }
 
 static guint
@@ -71,8 +54,8 @@ assert_sound(DemurWorkspace *workspace, size_t n_verdicts) {
 static void
 a_server_that_was_killed_is_told_and_come_back_to(void) {
   g_autofree char *path = demur_test_store_path("/killed", "w");
-  g_autoptr(DemurWorkspace) writer = open_workspace(path, "writer"),
-                            reader = open_workspace(path, "reader");
+  g_autoptr(DemurWorkspace) writer = server_open(path, "writer"),
+                            reader = server_open(path, "reader");
   g_autoptr(GError) error = NULL;
   g_assert_true(review(writer, "1.2", 0, "kept", &error));
   g_assert_true(demur_workspace_begin(writer, &error));
@@ -103,24 +86,12 @@ static gboolean
 work(const char *path, int client) {
   g_autofree char *user = g_strdup_printf("reader %d", client),
                   *scan = g_strdup_printf("1.2.%d", client);
-  g_autoptr(DemurWorkspace) workspace = open_workspace(path, user);
-  const DemurVerdictBatch batch = {.selector = "s",
-                                   .selector_digest = "d",
-                                   .model = "m",
-                                   .coverage = 0.9,
-                                   .threshold = 0.5,
-                                   .created = "2026-01-01T00:00:00Z"};
+  g_autoptr(DemurWorkspace) workspace = server_open(path, user);
   for (guint i = 0; i < N_LOOPS; i++) {
     g_autoptr(GError) error = NULL;
-    const DemurVerdictRecord verdict = {.scan_id = scan,
-                                        .risk = 0.25,
-                                        .risk_raw = 0.25,
-                                        .score = 0.125,
-                                        .verdict = DEMUR_VERDICT_ACCEPTED,
-                                        .reasons = (char *)"[]"};
     g_autofree char *comment = g_strdup_printf("%d of %s", i, user);
     g_autoptr(GPtrArray) there = NULL;
-    if (!demur_verdicts_save(workspace, &batch, &verdict, 1, &error) ||
+    if (!server_give_verdict(workspace, scan, &error) ||
         (there = demur_verdicts_of_scan(workspace, NULL, scan, &error)) == NULL ||
         there->len != i + 1 ||
         !review(workspace, scan, ((DemurVerdictRecord *)there->pdata[0])->id, comment, &error)) {
@@ -134,7 +105,7 @@ work(const char *path, int client) {
 static void
 many_write_and_nothing_is_lost(void) {
   g_autofree char *path = demur_test_store_path("/many", "w");
-  g_autoptr(DemurWorkspace) workspace = open_workspace(path, "first");
+  g_autoptr(DemurWorkspace) workspace = server_open(path, "first");
   pid_t clients[N_CLIENTS];
   for (int c = 0; c < N_CLIENTS; c++)
     if ((clients[c] = fork()) == 0)

@@ -44,6 +44,19 @@ ask(const char *address, const char *sql) {
 }
 
 char *
+demur_test_store_refusal(const char *path, const char *sql) {
+  PGconn *connection = PQconnectdb(path);
+  if (PQstatus(connection) != CONNECTION_OK)
+    g_error("%s: %s", path, PQerrorMessage(connection));
+  PQclear(PQexec(connection, "SET client_min_messages = error; SET search_path = demur"));
+  PGresult *result = PQexec(connection, sql);
+  char *state = g_strdup(PQresultErrorField(result, PG_DIAG_SQLSTATE));
+  PQclear(result);
+  PQfinish(connection);
+  return state;
+}
+
+char *
 demur_test_store_path(const char *folder, const char *name) {
   g_autofree char *file = g_build_filename(folder, name, NULL);
   if (!demur_test_store_is_server())

@@ -20,4 +20,7 @@ void demur_test_store_remove(const char *path);
 gint64 demur_test_store_number(const char *path, const char *sql);
 void demur_test_store_run(const char *path, const char *sql);
 
+/* Of a server: why it refused such statements, its SQLSTATE (owned); NULL: it did not. */
+char *demur_test_store_refusal(const char *path, const char *sql);
+
 G_END_DECLS

@@ -71,6 +71,10 @@ test_every_column(void) {
     }
     g_assert_cmpint(sqlite3_step(columns), ==, SQLITE_DONE);
     sqlite3_finalize(columns);
+    gboolean has_user = FALSE;
+    for (size_t c = 0; c < table->n_columns; c++)
+      has_user |= strcmp(table->columns[c].name, "user") == 0;
+    g_assert_cmpint(table->names_user, ==, has_user && strcmp(table->name, "event") != 0);
   }
   sqlite3_close(database);
 }

@@ -1,0 +1,55 @@
+/* Who may do what on a server: roles of the database, to which its administrator lets people in. What a role
+ * may not do is refused by the server, whatever program asks. A workspace in a file knows no roles: who may
+ * write to the file may write all of it.
+ *
+ * For each table what each role may do stands in one table (roles.c); so does which event it may write. Every
+ * role reads everything. The tables' owner, who made the workspace, and the server's superusers stand above
+ * the roles: only they change the schema, and only they could take the log apart. */
+#pragma once
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_ROLE_READER,  /* reviews, draws, writes reports */
+  DEMUR_ROLE_ANALYST, /* and imports, trains, tunes, audits, assesses */
+  DEMUR_ROLE_SERVICE, /* imports, scores and assesses; reviews nothing */
+  DEMUR_ROLE_ADMIN, /* all that a program does: and removes series, sets what the site wants, lets people in */
+  DEMUR_N_ROLES,
+} DemurRole;
+
+/* "reader", .., "none" of DEMUR_N_ROLES; FALSE where the name is none of them. */
+const char *demur_role_name(DemurRole role);
+gboolean demur_role_from_name(const char *name, DemurRole *role) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A person's database user and the role they have. */
+typedef struct {
+  char *user;
+  DemurRole role;
+} DemurRoleMember;
+
+void demur_role_member_free(DemurRoleMember *member);
+
+/* The statements that make the roles and give each its rights (owned); they may be run again, and are to be after
+ * an upgrade by hand. Roles are called DATABASE_reader .. , since a server's roles are of all its databases.
+ * NULL with DEMUR_ERROR_UNSUPPORTED where the workspace is a file. */
+char *demur_roles_sql(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The statement that gives a user one role, and takes the others (owned; DEMUR_N_ROLES: all of them). */
+char *demur_roles_give_sql(DemurWorkspace *workspace, const char *user, DemurRole role,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Runs such statements, all or none: DEMUR_ERROR_STORE where the server doesn't let this user do it. */
+gboolean demur_roles_apply(DemurWorkspace *workspace, const char *sql,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurRoleMember (owned) by name of the user: whom the server knows in which role. */
+GPtrArray *demur_roles_members(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Inside the store: an expression of a trigger of the log's table, whether session_user may write the event `new`;
+ * and the rights alone, for roles that are there (both owned). */
+char *demur_roles_may_write_event(const char *schema);
+char *demur_roles_grants(const char *database);
+
+G_END_DECLS
