@@ -403,6 +403,15 @@ demur_scan_list_touch(DemurScanList *list, guint32 row) {
 }
 
 void
+demur_scan_list_touch_all(DemurScanList *list) {
+  GHashTableIter iter;
+  gpointer row;
+  g_hash_table_iter_init(&iter, list->rows);
+  while (g_hash_table_iter_next(&iter, NULL, &row))
+    g_signal_emit(row, row_changed, 0);
+}
+
+void
 demur_scan_list_counts(DemurScanList *list, guint *counts) {
   memcpy(counts, list->counts, sizeof list->counts);
 }

@@ -59,6 +59,8 @@ DemurSort demur_scan_list_sort(DemurScanList *list, gboolean *descending);
 
 /* A review was added: what depends on it is counted anew, nothing reorders by itself. */
 void demur_scan_list_touch(DemurScanList *list, guint32 row);
+/* Something is said of other rows that is not of the table: those that are shown say so. */
+void demur_scan_list_touch_all(DemurScanList *list);
 
 /* counts [DEMUR_N_SHOWN + 2]: by verdict, then not reviewed, then all, of what the other filters
  * let through. */

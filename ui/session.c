@@ -8,8 +8,10 @@
 #include "tasks/assess-undo.h"
 #include "tasks/history.h"
 #include "tasks/meaning.h"
+#include "tasks/others.h"
 #include "tasks/demo.h"
 #include "tasks/patient-sheet.h"
+#include "tasks/workspace-copy.h"
 #include "ui/job.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -23,6 +25,10 @@ struct _DemurSession {
   char *wanted_source, *wanted_scan; /* the current case, to be found again after a reload */
   gboolean wanted;
   DemurJob *load_job, *work_job;
+  DemurOthers *others;
+  DemurOpenScans *open_scans;
+  gint64 others_last; /* the last event that is known of */
+  gboolean unasked;   /* the reading that runs was asked for by nobody: another wrote */
   guint64 generation;
   gboolean one_assessed;  /* not every series: the list itself shows what came of it */
   gboolean tell_assessed; /* once the workspace is read again after an assessment */
@@ -41,6 +47,7 @@ demur_session_dispose(GObject *object) {
   DemurSession *session = DEMUR_SESSION(object);
   demur_job_drop(&session->load_job);
   demur_job_drop(&session->work_job);
+  g_clear_pointer(&session->others, demur_others_stop);
   G_OBJECT_CLASS(demur_session_parent_class)->dispose(object);
 }
 
@@ -54,6 +61,7 @@ demur_session_finalize(GObject *object) {
   demur_scan_table_unref(session->table);
   g_object_unref(session->list);
   demur_import_outcome_free(session->outcome);
+  demur_open_scans_unref(session->open_scans);
   G_OBJECT_CLASS(demur_session_parent_class)->finalize(object);
 }
 
@@ -164,8 +172,9 @@ table_free(gpointer table) {
   demur_scan_table_unref(table);
 }
 
+/* Beside set_row, for a table that was read anew. */
 static void
-set_row(DemurSession *session, gssize row) {
+keep_row(DemurSession *session, gssize row) {
   session->row = row;
   g_clear_pointer(&session->wanted_source, g_free);
   g_clear_pointer(&session->wanted_scan, g_free);
@@ -175,7 +184,99 @@ set_row(DemurSession *session, gssize row) {
     session->wanted_source = g_strdup(scan->source);
     session->wanted_scan = g_strdup(scan->scan_id);
   }
+}
+
+static void
+set_row(DemurSession *session, gssize row) {
+  keep_row(session, row);
+  if (session->others != NULL)
+    demur_others_set_open(session->others, NULL); /* until it is on the screen */
   g_signal_emit(session, signals[CASE_CHANGED], 0);
+}
+
+/* What others do. */
+
+static void start_load(DemurSession *session, const char *path, gboolean may_create,
+                       gboolean again);
+
+/* Another wrote what is not shown yet: read again, unless that happens anyway. */
+static void
+read_what_others_wrote(DemurSession *session) {
+  if (session->table == NULL || session->load_job != NULL || session->work_job != NULL ||
+      session->others_last <= session->table->last_event)
+    return;
+  start_load(session, session->table->path, FALSE, TRUE);
+  session->unasked = TRUE;
+}
+
+/* By what a scan is known to others: its ID, and the cohort that it is of (owned). */
+static char *
+open_key(const DemurScan *scan) {
+  return scan->source == NULL ? g_strdup(scan->scan_id)
+                              : g_strconcat(scan->source, "\n", scan->scan_id, NULL);
+}
+
+const char *
+demur_session_opened_by(DemurSession *session, const DemurScan *scan) {
+  if (demur_open_scans_none(session->open_scans))
+    return NULL;
+  g_autofree char *key = open_key(scan);
+  return demur_open_scans_by(session->open_scans, key);
+}
+
+static void
+on_others(gint64 last, DemurOpenScans *scans, gpointer data) {
+  DemurSession *session = data;
+  const DemurScan *scan = demur_session_scan(session);
+  g_autofree char *before = scan != NULL ? g_strdup(demur_session_opened_by(session, scan)) : NULL;
+  demur_open_scans_unref(session->open_scans);
+  session->open_scans = demur_open_scans_ref(scans);
+  session->others_last = last;
+  const char *by = scan != NULL ? demur_session_opened_by(session, scan) : NULL;
+  if (by != NULL && before == NULL) {
+    g_autofree char *text = g_strdup_printf(_("%s has this case open too."), by);
+    demur_session_notice(session, text, FALSE);
+  }
+  demur_scan_list_touch_all(session->list);
+  read_what_others_wrote(session);
+}
+
+static void
+listen_to_others(DemurSession *session) {
+  g_clear_pointer(&session->others, demur_others_stop);
+  g_clear_pointer(&session->open_scans, demur_open_scans_unref);
+  session->others_last = 0;
+  if (!session->table->read_only)
+    session->others = demur_others_start(session->table->path, on_others, session);
+}
+
+/* Whether the case that is shown looks as it did: nobody asked for a reading, and what the reader does is left alone. */
+static gboolean
+looks_as_before(const DemurScanTable *old, gssize before, const DemurScanTable *now, gssize row) {
+  const DemurScan *a = before >= 0 ? &old->scans[before] : NULL,
+                  *b = row >= 0 ? &now->scans[row] : NULL;
+  if (a == NULL || b == NULL)
+    return a == b;
+  return strcmp(a->scan_id, b->scan_id) == 0 && g_strcmp0(a->source, b->source) == 0 &&
+         a->verdict_id == b->verdict_id && a->shown == b->shown && a->outdated == b->outdated;
+}
+
+static gboolean
+is_reviewed_alike(const DemurScanReview *a, const DemurScanReview *b) {
+  return a->n_reviews == b->n_reviews && a->revealed == b->revealed &&
+         a->has_history == b->has_history && a->opinion == b->opinion;
+}
+
+/* Behind a reading that nobody asked for: the case is shown anew only where it is another now. */
+static void
+keep_case(DemurSession *session, const DemurScanTable *old, gssize before, gssize row) {
+  if (!looks_as_before(old, before, session->table, row)) {
+    set_row(session, row);
+    return;
+  }
+  keep_row(session, row);
+  if (row >= 0 && !is_reviewed_alike(&old->reviews[before], &session->table->reviews[row]))
+    g_signal_emit(session, signals[REVIEWED], 0, (guint)row);
 }
 
 void
@@ -219,27 +320,36 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     return;
   }
   session->load_job = NULL;
-  const gboolean assessed = session->tell_assessed;
+  const gboolean unasked = session->unasked, assessed = session->tell_assessed;
+  session->unasked = FALSE;
   session->tell_assessed = FALSE;
   if (result == NULL) {
-    demur_session_fail(session, error);
+    if (!unasked) /* else it is told when somebody asks */
+      demur_session_fail(session, error);
     g_signal_emit(session, signals[BUSY], 0);
     return;
   }
   DemurScanTable *old = session->table;
+  const gssize before = session->row;
   const gboolean another =
       old == NULL || g_strcmp0(old->path, ((DemurScanTable *)result)->path) != 0;
   session->table = result;
   demur_scan_list_set_table(session->list, session->table);
   g_idle_add_full(G_PRIORITY_LOW, on_link_idle, demur_scan_table_ref(session->table), table_free);
-  demur_scan_table_unref(old);
   gssize row = -1;
   if (!another && session->wanted)
     row = demur_scan_table_find(session->table, session->wanted_source, session->wanted_scan);
-  session->row = -1;
+  session->row = unasked ? row : -1;
   g_signal_emit(session, signals[LOADED], 0);
-  if (session->row < 0) /* nobody chose another meanwhile */
+  if (unasked && session->row == row)
+    keep_case(session, old, before, row);
+  else if (session->row < 0) /* nobody chose another meanwhile */
     set_row(session, row);
+  demur_scan_table_unref(old);
+  if (another)
+    listen_to_others(session);
+  else
+    read_what_others_wrote(session);
   if (session->table->is_new && another) {
     g_autofree char *text =
         g_strdup_printf(_("There was no %s: a new workspace was made."), session->table->path);
@@ -259,6 +369,7 @@ start_load(DemurSession *session, const char *path, gboolean may_create, gboolea
   LoadInput *input = g_new(LoadInput, 1);
   *input = (LoadInput){g_strdup(path), may_create, again};
   demur_job_drop(&session->load_job);
+  session->unasked = FALSE;
   const DemurJobStart start = {.func = load_work,
                                .input = input,
                                .free_input = load_input_free,
@@ -333,6 +444,7 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
     demur_session_fail(session, error);
     return FALSE;
   }
+  session->table->last_event = demur_others_seen(&task, session->table->last_event);
   DemurScanReview *mine = &session->table->reviews[session->row];
   mine->has_history = TRUE;
   if (kind == DEMUR_REVIEW_REVEAL) {
@@ -391,8 +503,10 @@ demur_session_annotate(DemurSession *session, DemurAnnotation *annotation) {
   demur_worker_task_actor(&task, session->table->path, session->user);
   if (!may_draw(session))
     return FALSE;
-  if (demur_task_annotate(&task, annotation, &error))
+  if (demur_task_annotate(&task, annotation, &error)) {
+    session->table->last_event = demur_others_seen(&task, session->table->last_event);
     return TRUE;
+  }
   demur_session_fail(session, error);
   return FALSE;
 }
@@ -404,8 +518,10 @@ demur_session_take_off(DemurSession *session, const gint64 *ids, gsize n) {
   demur_worker_task_actor(&task, session->table->path, session->user);
   if (n == 0 || !may_draw(session))
     return FALSE;
-  if (demur_task_annotations_take_off(&task, ids, n, &error))
+  if (demur_task_annotations_take_off(&task, ids, n, &error)) {
+    session->table->last_event = demur_others_seen(&task, session->table->last_event);
     return TRUE;
+  }
   demur_session_fail(session, error);
   return FALSE;
 }
@@ -561,6 +677,7 @@ end_work(DemurSession *session, gconstpointer result, const GError *error) {
   set_busy(session, NULL, 1.0);
   if (result == NULL)
     demur_session_fail(session, error);
+  read_what_others_wrote(session); /* what came while it ran */
   return result != NULL;
 }
 
@@ -613,6 +730,37 @@ demur_session_demo(DemurSession *session) {
   input->paths = g_new0(char *, 2);
   input->paths[0] = g_steal_pointer(&folder);
   return start_work(session, _("Making the demo"), input, demo_work, g_free, on_demo_made);
+}
+
+static gpointer
+backup_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  g_autoptr(DemurWorkspaceCopy) copy =
+      demur_task_is_backup_file(input->paths[0], error)
+          ? demur_task_copy_workspace(&task, input->path, input->paths[0], error)
+          : NULL;
+  return copy != NULL ? g_strdup(input->paths[0]) : NULL;
+}
+
+static void
+on_backup_made(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  g_autofree char *path = result;
+  if (!end_work(session, result, error))
+    return;
+  g_autofree char *text = g_strdup_printf(
+      _("The whole workspace is in %s, verified. Opened, it is as it was at this moment."), path);
+  demur_session_notice(session, text, FALSE);
+}
+
+gboolean
+demur_session_backup(DemurSession *session, const char *path) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->paths = g_new0(char *, 2);
+  input->paths[0] = g_strdup(path);
+  return start_work(session, _("Keeping a copy"), input, backup_work, g_free, on_backup_made);
 }
 
 /* Verdicts for every DICOM series, for one of them, or for the scans of a cohort's split. */
@@ -829,6 +977,15 @@ on_opened(gpointer owner, guint64 tag, gpointer result, const GError *error) {
 void
 demur_session_opened(DemurSession *session) {
   const DemurScan *scan = demur_session_scan(session);
+  if (scan != NULL && session->others != NULL) {
+    g_autofree char *key = open_key(scan);
+    const char *by = demur_session_opened_by(session, scan);
+    g_autofree char *text =
+        by != NULL ? g_strdup_printf(_("%s has this case open too."), by) : NULL;
+    demur_others_set_open(session->others, key);
+    if (text != NULL)
+      demur_session_notice(session, text, FALSE);
+  }
   if (scan == NULL || !session->table->keeps_openings || session->table->read_only)
     return;
   WorkInput *input = g_new0(WorkInput, 1);

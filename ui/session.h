@@ -33,6 +33,9 @@ gboolean demur_session_read_only(DemurSession *session);
 DemurScanTable *demur_session_table(DemurSession *session); /* borrowed; NULL before the first */
 DemurScanList *demur_session_list(DemurSession *session);
 
+/* Who else has a scan open, by the name that the server knows (borrowed); NULL: nobody, or nobody knows. */
+const char *demur_session_opened_by(DemurSession *session, const DemurScan *scan);
+
 /* Opens a workspace, or makes it where it may; a failure is a notice and leaves what was open.
  * read_only is tried by itself where the file can't be written. */
 void demur_session_open(DemurSession *session, const char *path, gboolean may_create);
@@ -75,6 +78,8 @@ gboolean demur_session_import_table(DemurSession *session, DemurTableImport *imp
 /* Opens the demo (tasks/demo.h) of the user's data folder, made first where it is not there: a minute.
  */
 gboolean demur_session_demo(DemurSession *session);
+/* The whole workspace, a server's too, as a new file that was verified (tasks/workspace-copy.h). */
+gboolean demur_session_backup(DemurSession *session, const char *path);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
 /* What an assessment of all series came to, as a notice; then the signal "assessed". */
 void demur_session_tell_assessed(DemurSession *session);

@@ -55,6 +55,18 @@ demur_window_on_drop(GtkDropTarget *target, const GValue *value, double x, doubl
 }
 
 static void
+on_backup_chosen(const char *const *paths, gpointer data) {
+  if (paths != NULL)
+    demur_session_backup(DEMUR_WINDOW(data)->session, paths[0]);
+}
+
+static void
+on_backup(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_files_choose(GTK_WINDOW(data), DEMUR_CHOOSE_SAVE, _("Keep a copy of the workspace"),
+                     "copy.demur", on_backup_chosen, data);
+}
+
+static void
 on_demo(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_session_demo(DEMUR_WINDOW(data)->session);
 }
@@ -181,6 +193,7 @@ demur_window_add_data_actions(DemurWindow *window) {
       {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
       {.name = "import-report", .activate = on_import_report},
       {.name = "reread", .activate = on_reread},
+      {.name = "backup", .activate = on_backup},
       {.name = "demo", .activate = on_demo},
       {.name = "assess", .activate = on_assess},
       {.name = "undo-assess", .activate = on_undo_assess},

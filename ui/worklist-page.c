@@ -588,12 +588,20 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
   case DEMUR_SORT_REASON:
     text = demur_scan_first_reason(scan);
     break;
-  default:
+  default: {
+    const char *by = demur_session_opened_by(column->page->session, scan);
     text = g_strdup(review->n_reviews == 0                     ? ""
                     : review->opinion == DEMUR_REVIEW_AGREE    ? _("✓ agreed")
                     : review->opinion == DEMUR_REVIEW_DISAGREE ? _("✗ disagreed")
                                                                : _("✓ comment"));
+    if (by != NULL) {
+      g_autofree char *said = text;
+      /* Translators: whoever has the case open now, as in "open: anna"; before it what stands there else. */
+      g_autofree char *open = g_strdup_printf(_("open: %s"), by);
+      text = g_strjoin(*said != '\0' ? " · " : "", said, open, NULL);
+    }
     break;
+  }
   }
   demur_text_cell_set(DEMUR_TEXT_CELL(child), text);
 }

@@ -160,6 +160,30 @@ on_open(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_server_given(const char *text, gpointer data) {
+  DemurApplication *self = data;
+  if (text == NULL)
+    return;
+  g_autofree char *address = g_strstrip(g_strdup(text));
+  if (demur_task_workspace_is_address(address))
+    open_path(self, address);
+  else
+    demur_session_notice(self->session,
+                         _("That is no address of a server: write postgresql://HOST/DATABASE."),
+                         TRUE);
+}
+
+static void
+on_open_server(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  demur_question_ask(
+      GTK_WINDOW(self->window), _("Open a workspace on a server"),
+      _("Its address, as who administers it gave it: postgresql://HOST/DATABASE. A password "
+        "stands in the file .pgpass of your home folder, never in the address."),
+      _("Open"), FALSE, on_server_given, self);
+}
+
+static void
 on_new(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurApplication *self = data;
   demur_files_choose(GTK_WINDOW(self->window), DEMUR_CHOOSE_SAVE, _("New workspace"),
@@ -176,6 +200,7 @@ static const GActionEntry actions[] = {
     {.name = "about", .activate = on_about},
     {.name = "shortcuts", .activate = on_shortcuts},
     {.name = "open", .activate = on_open},
+    {.name = "open-server", .activate = on_open_server},
     {.name = "new", .activate = on_new},
     {.name = "open-path", .activate = on_open_path, .parameter_type = "s"},
     {.name = "viewer", .activate = on_viewer},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/cohorts.h"
+#include "store/events.h"
 #include "store/reviews.h"
 #include "store/scores.h"
 #include "store/selectors.h"
@@ -143,7 +144,7 @@ demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress
   const DemurWorkspaceFlags flags = demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY
                                     : may_create                       ? DEMUR_WORKSPACE_CREATE
                                                                        : DEMUR_WORKSPACE_DEFAULT;
-  const gboolean is_new = !g_file_test(path, G_FILE_TEST_EXISTS);
+  const gboolean is_new = !demur_task_workspace_may_be_there(path);
   g_auto(DemurTask) task = {.workspace_path = g_strdup(path), .opening = flags};
   if (progress != NULL)
     task.progress = *progress;
@@ -154,7 +155,8 @@ demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress
   table->path = g_strdup(path);
   table->read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   table->is_new = is_new;
-  if (!demur_history_keeps_openings(&task, &table->keeps_openings, error) ||
+  if (!demur_events_last_of_change(workspace, &table->last_event, error) ||
+      !demur_history_keeps_openings(&task, &table->keeps_openings, error) ||
       !add_names(table, workspace, error))
     return NULL;
   DemurScanFill fill;

@@ -96,7 +96,9 @@ typedef struct {
   gboolean simulated; /* any scan or cohort is */
   gboolean read_only;
   gboolean keeps_openings; /* who opened which patient (tasks/history.h) */
-  gboolean is_new;         /* there was no such file: it was made */
+  gint64
+      last_event; /* that it was read behind, at least (store/events.h, of changes); main thread only */
+  gboolean is_new; /* there was no such file: it was made */
   size_t n_scans;
   DemurScan *scans;         /* [n_scans], of base/memory.h */
   DemurScanReview *reviews; /* [n_scans]; main thread only */

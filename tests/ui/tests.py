@@ -402,6 +402,36 @@ def review_is_in_the_workspace():
     app.quit()
 
 
+def what_another_window_wrote_is_shown():
+    """Right value: what the first window kept, in the second without a key; on a server (tests/support/with-postgres.sh) the
+    server's name of who has the case open, too."""
+    workspace, assessed = cohort_workspace()
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "red_flag")
+    server = os.environ.get("DEMUR_TEST_STORE")
+    mine = other = workspace
+    if server:
+        demur(workspace, "workspace", "copy", workspace, server)
+        subprocess.run(["psql", "-q", server, "-c", "CREATE ROLE anna LOGIN; CREATE ROLE rita LOGIN"], check=True)
+        demur(server, "workspace", "roles", "anna=reader", "rita=reader", "--apply")
+        mine, other = server + "&user=anna", server + "&user=rita"
+    first, second = Workstation(mine), Workstation(other)
+    second.activate("win.search", f"'{one['scan_id']}'")
+    second.wait_text("held back")
+    open_scan(first, one["scan_id"])
+    if server:
+        second.wait_text("open: anna")
+    first.wait_text("Risk held back")
+    first.keys("d")
+    first.wait_text("Disagree? Enter keeps it")
+    first.keys("Return")
+    second.wait_text("✗ disagreed")
+    first.activate("win.page", "'worklist'")
+    first.wait_text("✗ disagreed")
+    first.quit()
+    second.wait_no_text("open: anna")
+    second.quit()
+
+
 def an_opinion_is_of_what_is_shown():
     """Right value: the rows of the review table: none where the prompt was gone when it was kept, one where a mouse or a
     screen reader pressed Keep; and none of a scan that was never assessed."""
