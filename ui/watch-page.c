@@ -134,10 +134,15 @@ signals_new(const DemurWatchState *state) {
                                         line->n_waiting),
                               line->n_waiting)
             : NULL;
-    GtkWidget *change = label_new(line->change == NULL    ? _("of too few patients to be told")
-                                  : *line->change != '\0' ? line->change
-                                  : waiting != NULL       ? waiting
-                                                          : "",
+    const char *what = line->change;
+    if (what != NULL && g_str_has_prefix(what, line->title)) /* it stands at the line's begin */
+      what += strlen(line->title);
+    what += what != NULL && *what == ':' ? 1 : 0;
+    what += what != NULL && *what == ' ' ? 1 : 0;
+    GtkWidget *change = label_new(what == NULL      ? _("of too few patients to be told")
+                                  : *what != '\0'   ? what
+                                  : waiting != NULL ? waiting
+                                                    : "",
                                   NULL);
     gtk_label_set_width_chars(GTK_LABEL(change), 24);
     gtk_widget_set_hexpand(change, TRUE);

@@ -114,6 +114,26 @@ fill_covariance(Spread *s) {
   }
 }
 
+/* tr((F Sigma)^2) of what the estimates' traces are: trace and square. */
+static double
+square_without_chance(const Spread *s, const double *f, double trace, double square) {
+  double sum = 0.0, squares = 0.0;
+  for (size_t u = 0; u < s->n_units; u++) {
+    double t = 0.0;
+    for (size_t b = 0; b < s->n_bins; b++) {
+      const double z = s->z[u * s->n_bins + b];
+      t += f[b] * z * z;
+    }
+    sum += t;
+    squares += t * t;
+  }
+  if (!(squares > 0.0))
+    return square;
+  const double nu = fmax(sum * sum / squares, 2.0);
+  const double without = nu * nu / ((nu - 1.0) * (nu + 2.0)) * (square - trace * trace / nu);
+  return fmin(fmax(without, trace * trace / (double)s->n_bins), square);
+}
+
 /* P, its moments, and the degrees of freedom of what moves it. */
 static DemurSquares
 squares_of(const Spread *s) {
@@ -135,6 +155,7 @@ squares_of(const Spread *s) {
     along += x * x;
     fourth += x * x * x * x;
   }
+  squares.variance = 2.0 * square_without_chance(s, f, squares.added, 0.5 * squares.variance);
   squares.growth = squares.sum > 0.0 ? 4.0 * along / squares.sum : 0.0;
   squares.degrees = fourth > 0.0 ? fmax(along * along / fourth, 1.0) : (double)s->n_units;
   return squares;

@@ -164,10 +164,11 @@ evidence_words(const DemurReportSignal *s) {
   g_autofree char *now = demur_text_evidence(s->now), *limit = demur_text_evidence(s->limit);
   if (s->n == 0)
     return g_strdup("");
-  if (!s->most_reached || !(s->most > s->now))
-    return g_strdup_printf("%s now; alarm: %s", now, limit);
-  g_autofree char *most = demur_text_evidence(s->most), *when = demur_text_date(s->most_reached);
-  return g_strdup_printf("%s now, %s on %s; alarm: %s", now, most, when, limit);
+  g_autofree char *most = demur_text_evidence(s->most);
+  if (!s->most_reached || strcmp(most, now) == 0)
+    return g_strdup_printf("now %s; alarm at %s", now, limit);
+  g_autofree char *when = demur_text_date(s->most_reached);
+  return g_strdup_printf("now %s, highest %s on %s; alarm at %s", now, most, when, limit);
 }
 
 /* A table without rows says nothing, and is left out. */

@@ -10,8 +10,9 @@
 #include "report/format.h"
 #include "report/use.h"
 
-/* From here on what changed is told; below it chance does as much. */
-#define TOLD_FROM 10.0
+/* From this part of an alarm on what changed, and when the evidence was highest, is told; below it chance does as
+ * much. */
+#define TOLD_FROM 0.1
 
 /* A share of n patients that is one of few. */
 static gboolean
@@ -85,7 +86,7 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     DemurWatchLine *line = g_new0(DemurWatchLine, 1);
     line->signal = (DemurWatchSignal)s;
     line->title = demur_translate(translate, demur_watch_columns[s].title);
-    line->change = result->most >= TOLD_FROM
+    line->change = result->most >= TOLD_FROM * result->limit
                        ? told_change(state, (DemurWatchSignal)s, result, translate)
                        : g_strdup("");
     line->evidence = result->evidence;
@@ -110,11 +111,12 @@ demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) 
     return g_strdup("");
   g_autofree char *now = demur_text_evidence(line->now), *most = demur_text_evidence(line->most),
                   *limit = demur_text_evidence(line->limit);
-  if (line->most_reached == NULL || !(line->most > line->now))
-    return g_strdup_printf(demur_translate(translate, N_("%s now; an alarm is %s")), now, limit);
+  if (line->most_reached == NULL || !(line->most >= TOLD_FROM * line->limit) ||
+      strcmp(most, now) == 0)
+    return g_strdup_printf(demur_translate(translate, N_("now %s; alarm at %s")), now, limit);
   g_autofree char *when = demur_text_date_in(line->most_reached, translate);
-  return g_strdup_printf(demur_translate(translate, N_("%s now, %s on %s; an alarm is %s")), now,
-                         most, when, limit);
+  return g_strdup_printf(demur_translate(translate, N_("now %s, highest %s on %s; alarm at %s")),
+                         now, most, when, limit);
 }
 
 size_t

@@ -25,8 +25,8 @@ typedef struct {
  * state outlives it. */
 GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate translate);
 
-/* Its e-values for people (owned): "3.2 now, 640 on 3 May 2026; an alarm is 213", the second where it was more
- * than now; "" where no patient counts. */
+/* Its e-values for people (owned): "now 3.2, highest 640 on 3 May 2026; alarm at 193", the second where it was
+ * near an alarm or one, and is another now; "" where no patient counts. */
 char *demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate);
 
 /* Whether what changed would tell of fewer than DEMUR_SMALL_CELL patients: those since, those before,
