@@ -10,9 +10,10 @@ sh packaging/dependencies.sh
 jobs=$(nproc)
 # A linker that takes a fifth of the time, for 250 programs.
 linker="${LDFLAGS:-} -fuse-ld=mold"
-# Workspaces sync what they keep: in memory, where there is room, no test waits for a disk.
+# Workspaces sync what they keep: in memory, where there is room and a script may be run, no test waits for a disk.
 temporary=${TMPDIR:-/tmp}
-if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -gt 4000000 ]; then
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -gt 4000000 ] &&
+  ! grep -q '^[^ ]* /dev/shm [^ ]* [^ ]*noexec' /proc/mounts; then
   temporary=/dev/shm
 fi
 # The layout is the tool's (.clang-format).
