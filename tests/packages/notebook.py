@@ -32,11 +32,13 @@ def main():
         # The module as it is in a wheel: with its library beside it.
         shutil.copytree(os.path.join(python, "demur"), os.path.join(folder, "site", "demur"))
         shutil.copy(library, os.path.join(folder, "site", "demur", "libdemur.so"))
+        # A kernel works in the folder of its notebook, and would take the module of the sources.
+        shutil.copy(os.path.join(python, "paper-figure.ipynb"), folder)
         environment = {**os.environ, "DEMUR": program, "DEMUR_FIGURE": os.path.join(python, "paper-figure.py"), "HOME": folder,
                        "PYTHONPATH": os.path.join(folder, "site"), "JUPYTER_PLATFORM_DIRS": "1"}
         environment.pop("LIBDEMUR", None)
         run([PYTHON, "-m", "nbconvert", "--to", "notebook", "--execute", "--ExecutePreprocessor.timeout=1800", "--output-dir", folder,
-             "--output", "done.ipynb", os.path.join(python, "paper-figure.ipynb")], env=environment, cwd=folder)
+             "--output", "done.ipynb", os.path.join(folder, "paper-figure.ipynb")], env=environment, cwd=folder)
         with open(os.path.join(folder, "done.ipynb"), encoding="utf-8") as file:
             cells = [cell for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
         assert all(cell["execution_count"] == k + 1 for k, cell in enumerate(cells)), "a cell was not run"
