@@ -16,6 +16,16 @@ of() {
   [ -n "$short" ] && echo "$2" || echo "$1"
 }
 [ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
+# A simulation that judges: by few draws it may well judge wrongly, which in short counts for nothing.
+judge() {
+  status=0
+  "$@" || status=$?
+  if [ -n "$short" ] && [ "$status" -eq 1 ]; then
+    echo "(judged by too few: not counted)"
+    status=0
+  fi
+  return "$status"
+}
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
@@ -51,13 +61,13 @@ for name in "$@"; do
       "$build/tests/unit-selector-measure-guarantee" || failed="$failed $name"
     unset DEMUR_LONG ;;
   simulations) # shellcheck disable=SC2046
-    "$bench/bench-simulations" example 2 $(of 3 1) && "$bench/bench-simulations" cohorts 2 $(of "200 40 40" "2 1 1") ;;
-  sites) "$bench/bench-sites" "$(of 400 10)" ;;
+    judge "$bench/bench-simulations" example 2 $(of 3 1) && judge "$bench/bench-simulations" cohorts 2 $(of "200 40 40" "2 1 1") ;;
+  sites) judge "$bench/bench-sites" "$(of 400 10)" ;;
   watch) # shellcheck disable=SC2046
-    "$bench/bench-watch" $(of "500 200" "20 5") ;;
+    judge "$bench/bench-watch" $(of "500 200" "20 5") ;;
   mix)
     if [ -n "$short" ]; then
-      "$bench/bench-mix" simulated 10 15 20
+      judge "$bench/bench-mix" simulated 10 15 20 || failed="$failed $name"
       continue
     fi
     "$bench/bench-mix" simulated && "$bench/bench-mix" simulated 400 15 || failed="$failed $name"
