@@ -12,6 +12,10 @@ server_open(const char *path, const char *user) {
   g_autoptr(GError) error = NULL;
   DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
   g_assert_no_error(error);
+  /* As long as it takes: how busy the machine is decides nothing. */
+  static const DemurProgress patient = {0};
+  demur_workspace_tell_waiting(workspace, &patient);
+  demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
   demur_workspace_set_actor(workspace, user, "here", NULL);
   return workspace;
 }
