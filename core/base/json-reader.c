@@ -9,6 +9,7 @@
 #include "base/json-tree.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/vector.h"
 
 #define MAX_NESTING 64
 
@@ -297,6 +298,47 @@ demur_json_read_ascending(JsonArray *array, int most, int *values, size_t *n) {
   return TRUE;
 }
 
+#define BLOCK 4096 /* letters whose values are found before any is used */
+
+typedef guint8 Bytes __attribute__((vector_size(32)));
+
+/* The values [BLOCK] of letters; FALSE where there is another character. */
+VECTOR_BYTE_CLONES static gboolean
+values_of(const char *letters, guint8 *values) {
+  Bytes right = {0};
+  right = ~right;
+  for (size_t i = 0; i < BLOCK; i += sizeof(Bytes)) {
+    Bytes c;
+    memcpy(&c, letters + i, sizeof c);
+    const Bytes upper = (Bytes)(c - 'A' < 26), lower = (Bytes)(c - 'a' < 26);
+    const Bytes digit = (Bytes)(c - '0' < 10), plus = (Bytes)(c == '+'), slash = (Bytes)(c == '/');
+    const Bytes value = (upper & (c - 'A')) | (lower & (c - 'a' + 26)) | (digit & (c - '0' + 52)) |
+                        (plus & 62) | (slash & 63);
+    right &= upper | lower | digit | plus | slash;
+    memcpy(values + i, &value, sizeof value);
+  }
+  guint8 all = 0xff;
+  for (size_t i = 0; i < sizeof right; i++)
+    all &= right[i];
+  return all == 0xff;
+}
+
+/* n values of six bits, a multiple of 8, as bytes; two more behind them are written to. */
+static void
+join_values(const guint8 *values, size_t n, guchar *bytes) {
+  for (size_t i = 0; i < n; i += 8, bytes += 6) {
+    guint64 w;
+    memcpy(&w, values + i, sizeof w);
+    w = GUINT64_FROM_LE(w);
+    w = (w & G_GUINT64_CONSTANT(0x00ff00ff00ff00ff)) << 6 |
+        (w >> 8 & G_GUINT64_CONSTANT(0x00ff00ff00ff00ff)); /* 12 bits in each 16 */
+    w = (w & G_GUINT64_CONSTANT(0x0000ffff0000ffff)) << 12 |
+        (w >> 16 & G_GUINT64_CONSTANT(0x0000ffff0000ffff)); /* 24 in each 32 */
+    w = GUINT64_TO_BE((w & 0xffffff) << 40 | (w >> 32 & 0xffffff) << 16);
+    memcpy(bytes, &w, sizeof w);
+  }
+}
+
 /* RFC 4648, section 4: four letters are three bytes, the last of them filled up with '='. bytes of
  * them into decoded, which has room for three more; text has length = 4 ceil(bytes / 3) characters.
  * length, or the place of the first character that does not belong there. In one pass: GLib's
@@ -310,7 +352,13 @@ decode_base64(const char *text, size_t length, size_t bytes, guchar *decoded) {
     value_of[(guchar)letters[i]] = (guint8)i;
   const size_t n_padding = (3 - bytes % 3) % 3;
   const size_t n_full = n_padding > 0 ? length - 4 : length;
-  for (size_t i = 0; i < length; i += 4) {
+  size_t done = 0;
+  for (guint8 values[BLOCK]; n_full - done > BLOCK; done += BLOCK, decoded += BLOCK / 4 * 3) {
+    if (!values_of(text + done, values))
+      break; /* found below */
+    join_values(values, BLOCK, decoded);
+  }
+  for (size_t i = done; i < length; i += 4) {
     guint8 v[4];
     for (size_t k = 0; k < 4; k++)
       v[k] = value_of[(guchar)text[i + k]];
@@ -331,11 +379,21 @@ decode_base64(const char *text, size_t length, size_t bytes, guchar *decoded) {
 gboolean
 demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, float **values,
                               GError **error) {
+  return demur_json_read_floats_base64_of(object, NULL, key, n, values, error);
+}
+
+gboolean
+demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonTexts *texts, const char *key,
+                                 size_t n, float **values, GError **error) {
   const char *text;
   if (!demur_json_read_string(object, key, &text, error))
     return FALSE;
-  size_t bytes;
-  const size_t length = strlen(text);
+  size_t bytes, length = 0;
+  const char *left_out = demur_json_texts_find(texts, json_object_get_member(object, key), &length);
+  if (left_out != NULL)
+    text = left_out;
+  else
+    length = strlen(text);
   if (!g_size_checked_mul(&bytes, n, sizeof(float)) || bytes > G_MAXSIZE / 2 ||
       length != (bytes + 2) / 3 * 4) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
@@ -344,8 +402,10 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
                     key, n, length);
     return FALSE;
   }
-  DEMUR_AUTO_ALIGNED float *floats =
-      demur_new_array(float, n + 1); /* the last for its three bytes */
+  /* The last for its three bytes; all others are written. */
+  DEMUR_AUTO_ALIGNED float *floats = demur_memory_unset(n + 1, 1, sizeof(float), error);
+  if (floats == NULL)
+    return FALSE;
   const size_t wrong = decode_base64(text, length, bytes, (guchar *)floats);
   if (wrong < length) {
     demur_error_set(error, DEMUR_ERROR_INPUT,

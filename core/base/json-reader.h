@@ -8,6 +8,8 @@
 #include <glib.h>
 #include <json-glib/json-glib.h>
 
+#include "base/json-tree.h"
+
 G_BEGIN_DECLS
 
 /* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON
@@ -62,5 +64,10 @@ gboolean demur_json_read_ascending(JsonArray *array, int most, int *values,
  * text of any other length is refused before anything of size n is allocated. */
 gboolean demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n,
                                        float **values, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same; texts (NULL: none): what the object's tree left out (demur_json_tree_of_own). */
+gboolean demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonTexts *texts,
+                                          const char *key, size_t n, float **values,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

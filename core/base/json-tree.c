@@ -8,12 +8,65 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/vector.h"
 
 /* As demur_json_load: what is beyond them is refused there. */
 #define MAX_NESTING 64
+#define BLOCK 512
 #define MAX_VALUES ((size_t)1 << 24)
 
+#define LONG_TEXT ((size_t)64 << 10)
+
 typedef struct {
+  JsonNode *node; /* owned: none other comes to its place while this is asked for */
+  const char *text;
+  gsize length;
+} LongText;
+
+struct DemurJsonTexts {
+  GArray *all; /* LongText */
+};
+
+void
+demur_json_texts_free(DemurJsonTexts *texts) {
+  if (texts == NULL)
+    return;
+  g_array_unref(texts->all);
+  g_free(texts);
+}
+
+static void
+clear_one(gpointer one) {
+  json_node_unref(((LongText *)one)->node);
+}
+
+static DemurJsonTexts *
+texts_new(void) {
+  DemurJsonTexts *texts = g_new(DemurJsonTexts, 1);
+  texts->all = g_array_new(FALSE, FALSE, sizeof(LongText));
+  g_array_set_clear_func(texts->all, clear_one);
+  return texts;
+}
+
+const char *
+demur_json_texts_find(const DemurJsonTexts *texts, const JsonNode *node, gsize *length) {
+  for (guint i = 0; texts != NULL && i < texts->all->len; i++) {
+    const LongText *one = &g_array_index(texts->all, LongText, i);
+    if (one->node != node)
+      continue;
+    *length = one->length;
+    return one->text;
+  }
+  return NULL;
+}
+
+#define SMALL_NUMBERS 512 /* whole numbers below are one node wherever they stand */
+
+typedef struct {
+  gboolean own;          /* the text may be written to while it is read */
+  char *cut;             /* the quote in it that is a NUL now; NULL: none */
+  DemurJsonTexts *texts; /* long strings that are left out; NULL: none are */
+  JsonNode *small[SMALL_NUMBERS];
   const char *at, *end; /* at <= end; *end need not be readable */
   const char *quote;    /* the next one, as last looked for; NULL, or passed: not looked for */
   size_t n_values;
@@ -42,8 +95,21 @@ take(Reader *reader, char character) {
   return TRUE;
 }
 
+/* Whether a byte [n] is a backslash or no character; *seen gets all of them. */
+VECTOR_BYTE_CLONES static gboolean
+has_others(const char *text, size_t n, guint8 *seen) {
+  guint8 wrong = 0, all = 0;
+  for (size_t i = 0; i < n; i++) {
+    const guint8 c = (guint8)text[i];
+    wrong |= (guint8)((c == '\\') | (c < 0x20));
+    all |= c;
+  }
+  *seen = all;
+  return wrong != 0;
+}
+
 /* Up to the first byte of text that is a quote, a backslash or no character, or to the end. Long texts have none but the quote
- * at their end, which is looked for once a text, whatever escapes it has: blocks of 64 bytes are looked at together. */
+ * at their end, which is looked for once a text, whatever escapes it has: blocks of bytes are looked at together. */
 static const char *
 plain_end(Reader *reader, const char *text) {
   if (reader->quote == NULL || reader->quote < text) {
@@ -52,14 +118,9 @@ plain_end(Reader *reader, const char *text) {
       reader->quote = reader->end;
   }
   const char *end = reader->quote;
-  for (; end - text >= 64; text += 64) {
-    guint8 wrong = 0, seen = 0;
-    for (size_t i = 0; i < 64; i++) {
-      const guint8 c = (guint8)text[i];
-      wrong |= (guint8)((c == '\\') | (c < 0x20));
-      seen |= c;
-    }
-    if (wrong)
+  for (; end - text >= BLOCK; text += BLOCK) {
+    guint8 seen;
+    if (has_others(text, BLOCK, &seen))
       break;
     reader->seen |= seen;
   }
@@ -81,18 +142,34 @@ make_room(Reader *reader, size_t length) {
   return reader->text;
 }
 
+static void
+mend_cut(Reader *reader) {
+  if (reader->cut != NULL)
+    *reader->cut = '"';
+  reader->cut = NULL;
+}
+
 /* The text between quotes, the reader's until the next; NULL where it is none that is plain. */
 static const char *
 read_text(Reader *reader) {
+  mend_cut(reader);
   if (!take(reader, '"'))
     return NULL;
   const char *begin = reader->at;
   const char *end = begin;
-  while ((end = plain_end(reader, end)) < reader->end && *end == '\\' && reader->end - end > 1)
+  gboolean plain = TRUE;
+  while ((end = plain_end(reader, end)) < reader->end && *end == '\\' && reader->end - end > 1) {
     end += 2;
+    plain = FALSE;
+  }
   if (end >= reader->end || *end != '"')
     return NULL;
   reader->at = end + 1;
+  if (plain && reader->own) {
+    reader->cut = (char *)end;
+    *reader->cut = '\0';
+    return begin;
+  }
   char *text = make_room(reader, (size_t)(end - begin));
   static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
   size_t length = 0;
@@ -111,6 +188,16 @@ read_text(Reader *reader) {
   }
   text[length] = '\0';
   return text;
+}
+
+static JsonNode *
+whole_node(Reader *reader, gint64 number) {
+  if (number < 0 || number >= SMALL_NUMBERS)
+    return json_node_init_int(json_node_alloc(), number);
+  JsonNode **small = &reader->small[number];
+  if (*small == NULL)
+    *small = json_node_init_int(json_node_alloc(), number);
+  return json_node_ref(*small);
 }
 
 static JsonNode *
@@ -146,7 +233,7 @@ read_number(Reader *reader) {
     gint64 number = 0;
     for (; digits < at; digits++)
       number = 10 * number + (*digits - '0');
-    return json_node_init_int(json_node_alloc(), *begin == '-' ? -number : number);
+    return whole_node(reader, *begin == '-' ? -number : number);
   }
   double number;
   return demur_number_parse(begin, (size_t)(at - begin), &number)
@@ -214,6 +301,12 @@ read_value(Reader *reader) {
   switch (*reader->at) {
   case '"': {
     const char *text = read_text(reader);
+    const size_t length = reader->cut != NULL ? (size_t)(reader->cut - text) : 0;
+    if (reader->texts != NULL && length >= LONG_TEXT) {
+      const LongText left_out = {json_node_init_string(json_node_alloc(), ""), text, length};
+      g_array_append_val(reader->texts->all, left_out);
+      return json_node_ref(left_out.node);
+    }
     return text != NULL ? json_node_init_string(json_node_alloc(), text) : NULL;
   }
   case '[':
@@ -234,19 +327,40 @@ read_value(Reader *reader) {
   }
 }
 
-JsonNode *
-demur_json_tree(const char *text, gssize length, GError **error) {
-  Reader reader = {.at = text, .end = text + (length < 0 ? strlen(text) : (size_t)length)};
+/* own: text may be written to (NULL: not). */
+static JsonNode *
+make_tree(const char *text, char *own, size_t length, DemurJsonTexts **texts, GError **error) {
+  g_autoptr(DemurJsonTexts) left_out = texts != NULL ? texts_new() : NULL;
+  Reader reader = {.own = own != NULL, .texts = left_out, .at = text, .end = text + length};
   skip_blanks(&reader);
   g_autoptr(JsonNode) root = NULL;
   if (reader.at < reader.end && (*reader.at == '{' || *reader.at == '['))
     root = read_value(&reader);
+  mend_cut(&reader);
   g_aligned_free(reader.text);
+  for (size_t i = 0; i < SMALL_NUMBERS; i++)
+    g_clear_pointer(&reader.small[i], json_node_unref);
   skip_blanks(&reader);
   const gboolean is_ascii = reader.seen < 0x80;
   if (root != NULL && reader.at == reader.end &&
-      (is_ascii || g_utf8_validate(text, reader.end - text, NULL)))
+      (is_ascii || g_utf8_validate(text, reader.end - text, NULL))) {
+    if (texts != NULL)
+      *texts = g_steal_pointer(&left_out);
     return g_steal_pointer(&root);
+  }
+  if (texts != NULL)
+    *texts = texts_new(); /* json-glib leaves none out */
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  return demur_json_load(parser, text, length, error) ? json_parser_steal_root(parser) : NULL;
+  return demur_json_load(parser, text, (gssize)length, error) ? json_parser_steal_root(parser)
+                                                              : NULL;
+}
+
+JsonNode *
+demur_json_tree(const char *text, gssize length, GError **error) {
+  return make_tree(text, NULL, length < 0 ? strlen(text) : (size_t)length, NULL, error);
+}
+
+JsonNode *
+demur_json_tree_of_own(char *text, gsize length, DemurJsonTexts **texts, GError **error) {
+  return make_tree(text, text, length, texts, error);
 }

@@ -16,8 +16,11 @@ typedef gint64 V8i __attribute__((vector_size(64)));
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define VECTOR_BYTE_CLONES                                                                         \
+  __attribute__((target_clones("avx2", "default"))) /* AVX-512F has no bytes */
 #else
 #define VECTOR_CLONES
+#define VECTOR_BYTE_CLONES
 #endif
 
 /* Macros and not functions where a vector would be passed by value between different targets. */

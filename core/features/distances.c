@@ -28,7 +28,7 @@
 #include <immintrin.h>
 #endif
 
-#define PANEL 16
+#define PANEL DEMUR_DISTANCE_PANEL
 #define GROUP 12
 #define BLOCK 128
 #define CHUNK_ROWS 96
@@ -41,6 +41,8 @@
 typedef void (*TileFunc)(const double *a, const double *b, size_t d, double *c, size_t ldc);
 /* The same sum of one row with itself. */
 typedef double (*NormFunc)(const double *row, size_t d);
+/* Likewise of each row of a panel [d][16]. */
+typedef void (*PanelNormsFunc)(const double *panel, size_t d, double norms[PANEL]);
 
 static void
 tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
@@ -71,6 +73,15 @@ norm_plain(const double *row, size_t d) {
   for (size_t k = 0; k < d; k++)
     sum += row[k] * row[k];
   return sum;
+}
+
+static void
+norms_plain(const double *panel, size_t d, double norms[PANEL]) {
+  double sums[PANEL] = {0.0};
+  for (size_t k = 0; k < d; k++)
+    for (size_t j = 0; j < PANEL; j++)
+      sums[j] += panel[k * PANEL + j] * panel[k * PANEL + j];
+  memcpy(norms, sums, sizeof(sums));
 }
 
 #if defined(__x86_64__)
@@ -168,6 +179,23 @@ norm_fma(const double *row, size_t d) {
     sum = __builtin_fma(row[k], row[k], sum);
   return sum;
 }
+
+__attribute__((target("avx2,fma"))) static void
+norms_fma(const double *panel, size_t d, double norms[PANEL]) {
+  __m256d sums[4];
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; j++)
+    sums[j] = _mm256_setzero_pd();
+  for (size_t k = 0; k < d; k++)
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+      const __m256d x = _mm256_load_pd(panel + k * PANEL + 4 * (size_t)j);
+      sums[j] = _mm256_fmadd_pd(x, x, sums[j]);
+    }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; j++)
+    _mm256_storeu_pd(norms + 4 * (size_t)j, sums[j]);
+}
 #endif
 
 /* Places of the squares [width] below limit, ascending; returns how many. */
@@ -176,6 +204,7 @@ typedef size_t (*BelowFunc)(const double *squares, size_t width, double limit, g
 typedef struct {
   TileFunc tile;
   NormFunc norm;
+  PanelNormsFunc panel_norms;
   BelowFunc below;
 } Kernels;
 
@@ -184,52 +213,83 @@ choose_kernels(void) {
 #if defined(__x86_64__)
   switch (demur_processor_level()) {
   case DEMUR_PROCESSOR_AVX512:
-    return (Kernels){tile_avx512, norm_fma, below_avx512};
+    return (Kernels){tile_avx512, norm_fma, norms_fma, below_avx512};
   case DEMUR_PROCESSOR_AVX2:
-    return (Kernels){tile_avx2, norm_fma, below_avx2};
+    return (Kernels){tile_avx2, norm_fma, norms_fma, below_avx2};
   case DEMUR_PROCESSOR_PLAIN:
     break;
   }
 #endif
-  return (Kernels){tile_plain, norm_plain, below_plain};
+  return (Kernels){tile_plain, norm_plain, norms_plain, below_plain};
 }
 
 /* ---- the reference ---- */
 
 struct DemurDistanceReference {
-  const double *rows; /* [n][d], borrowed */
+  const double *rows; /* [n][d], borrowed; NULL: there are only those that are packed */
+  double *unpacked;   /* [n][d] of these, by the first pass that is long enough; atomic */
   size_t n, d;
   size_t n_panels;
   double *packed; /* [n_panels][d][PANEL], rows behind the last are 0 */
   double *norms;  /* [n_panels * PANEL], of those rows infinite */
 };
 
-DemurDistanceReference *
-demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **error) {
-  g_return_val_if_fail(n > 0 && d > 0, NULL);
+static DemurDistanceReference *
+reference_alloc(const double *rows, size_t n, size_t d, GError **error) {
   g_autoptr(DemurDistanceReference) reference = g_new0(DemurDistanceReference, 1);
-  const size_t n_panels = (n + PANEL - 1) / PANEL;
   reference->rows = rows;
   reference->n = n;
   reference->d = d;
-  reference->n_panels = n_panels;
-  reference->packed = demur_memory_unset(n_panels * PANEL, d, sizeof(double), error);
+  reference->n_panels = (n + PANEL - 1) / PANEL;
+  reference->packed = demur_memory_unset(reference->n_panels * PANEL, d, sizeof(double), error);
   if (reference->packed == NULL)
     return NULL;
-  reference->norms = demur_new_array(double, PANEL *n_panels);
+  reference->norms = demur_new_array(double, PANEL * reference->n_panels);
+  return g_steal_pointer(&reference);
+}
+
+/* Panel p of the rows [n_rows][d] that belong into it. */
+static void
+pack(DemurDistanceReference *reference, size_t p, const double *rows, size_t n_rows,
+     const Kernels *kernels) {
+  const size_t d = reference->d;
+  double *panel = reference->packed + p * d * PANEL;
+  for (size_t k = 0; k < d; k++) {
+    for (size_t j = 0; j < n_rows; j++)
+      panel[k * PANEL + j] = rows[j * d + k];
+    for (size_t j = n_rows; j < PANEL; j++)
+      panel[k * PANEL + j] = 0.0;
+  }
+  double *norms = reference->norms + p * PANEL;
+  kernels->panel_norms(panel, d, norms);
+  for (size_t j = n_rows; j < PANEL; j++)
+    norms[j] = INFINITY;
+}
+
+DemurDistanceReference *
+demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **error) {
+  g_return_val_if_fail(n > 0 && d > 0, NULL);
+  DemurDistanceReference *reference = reference_alloc(rows, n, d, error);
   const Kernels kernels = choose_kernels();
-  for (size_t p = 0; p < n_panels; p++) {
-    double *panel = reference->packed + p * d * PANEL;
-    const double *first = rows + p * PANEL * d;
+  for (size_t p = 0; reference != NULL && p < reference->n_panels; p++)
+    pack(reference, p, rows + p * PANEL * d, MIN(n - p * PANEL, PANEL), &kernels);
+  return reference;
+}
+
+DemurDistanceReference *
+demur_distance_reference_new_filled(size_t n, size_t d, DemurDistanceFill fill, gpointer data,
+                                    GError **error) {
+  g_return_val_if_fail(n > 0 && d > 0, NULL);
+  g_autoptr(DemurDistanceReference) reference = reference_alloc(NULL, n, d, error);
+  DEMUR_AUTO_ALIGNED double *rows = demur_memory_unset(PANEL, d, sizeof(double), error);
+  if (reference == NULL || rows == NULL)
+    return NULL;
+  const Kernels kernels = choose_kernels();
+  for (size_t p = 0; p < reference->n_panels; p++) {
     const size_t n_rows = MIN(n - p * PANEL, PANEL);
-    for (size_t k = 0; k < d; k++) {
-      for (size_t j = 0; j < n_rows; j++)
-        panel[k * PANEL + j] = first[j * d + k];
-      for (size_t j = n_rows; j < PANEL; j++)
-        panel[k * PANEL + j] = 0.0;
-    }
-    for (size_t j = 0; j < PANEL; j++)
-      reference->norms[p * PANEL + j] = j < n_rows ? kernels.norm(first + j * d, d) : INFINITY;
+    if (!fill(p * PANEL, n_rows, rows, data, error))
+      return NULL;
+    pack(reference, p, rows, n_rows, &kernels);
   }
   return g_steal_pointer(&reference);
 }
@@ -239,6 +299,7 @@ demur_distance_reference_free(DemurDistanceReference *reference) {
   if (reference == NULL)
     return;
   g_aligned_free(reference->packed);
+  g_aligned_free(reference->unpacked);
   g_aligned_free(reference->norms);
   g_free(reference);
 }
@@ -390,11 +451,13 @@ typedef struct {
   double *maximum;    /* [CHUNK_ROWS] of -d^2 / 2 */
   double *sum;        /* [CHUNK_ROWS] of exp(-d^2 / 2 - maximum) */
   double *kernel_sum; /* [CHUNK_ROWS] */
+  double *row;        /* [d] of the reference */
 } Scratch;
 
 typedef struct {
   const DemurDistanceReference *reference;
   const DemurDistanceWants *wants;
+  const double *rows; /* of the reference, [n][d]; NULL: only packed */
   const double *queries;
   size_t m;
   const gssize *exclude;
@@ -484,6 +547,18 @@ expect_row(const double *row, size_t d) {
     __builtin_prefetch(row + k);
 }
 
+/* Row index of the reference, to borrow, or unpacked into row [d]. */
+static const double *
+row_of(const Pass *pass, size_t index, double *row) {
+  const size_t d = pass->reference->d;
+  if (pass->rows != NULL)
+    return pass->rows + index * d;
+  const double *panel = pass->reference->packed + index / PANEL * PANEL * d + index % PANEL;
+  for (size_t k = 0; k < d; k++)
+    row[k] = panel[k * PANEL];
+  return row;
+}
+
 /* The kept rows' distances again, directly, and in order by (distance, index). */
 static void
 refine_near(const Pass *pass, const Scratch *s, size_t row, size_t local) {
@@ -495,14 +570,13 @@ refine_near(const Pass *pass, const Scratch *s, size_t row, size_t local) {
   size_t n_near = 0, n_kept = 0;
   while (n_near < k && squares[n_near] < INFINITY)
     n_near++;
-  for (size_t i = 0; i < MIN(EXPECTED_ROWS, n_near); i++)
-    expect_row(pass->reference->rows + (size_t)kept[i] * d, d);
+  for (size_t i = 0; pass->rows != NULL && i < MIN(EXPECTED_ROWS, n_near); i++)
+    expect_row(pass->rows + (size_t)kept[i] * d, d);
   for (; n_kept < n_near; n_kept++) {
     const guint32 index = (guint32)kept[n_kept];
-    if (n_kept + EXPECTED_ROWS < n_near)
-      expect_row(pass->reference->rows + (size_t)kept[n_kept + EXPECTED_ROWS] * d, d);
-    const double square =
-        direct_square(pass->queries + row * d, pass->reference->rows + index * d, d);
+    if (pass->rows != NULL && n_kept + EXPECTED_ROWS < n_near)
+      expect_row(pass->rows + (size_t)kept[n_kept + EXPECTED_ROWS] * d, d);
+    const double square = direct_square(pass->queries + row * d, row_of(pass, index, s->row), d);
     size_t place = n_kept;
     for (; place > 0 && (distances[place - 1] > square ||
                          (distances[place - 1] == square && indices[place - 1] > index));
@@ -568,6 +642,30 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
   }
 }
 
+/* The rows for a pass that looks k of them up for each of m queries: of a few it takes them out of their panels, where each of
+ * their numbers lies in a line of the cache of its own; of many they are unpacked, once. NULL: out of the panels. */
+static const double *
+rows_for(const DemurDistanceReference *reference, size_t m, size_t k) {
+  const size_t n = reference->n, d = reference->d;
+  if (reference->rows != NULL)
+    return reference->rows;
+  double **place = &((DemurDistanceReference *)reference)->unpacked;
+  double *rows = g_atomic_pointer_get(place);
+  if (rows != NULL || m * k < n)
+    return rows;
+  rows = demur_memory_unset(n, d, sizeof(double), NULL);
+  for (size_t i = 0; rows != NULL && i < n; i += PANEL) {
+    const double *panel = reference->packed + i * d;
+    for (size_t c = 0; c < d; c++)
+      for (size_t j = 0; j < MIN(PANEL, n - i); j++)
+        rows[(i + j) * d + c] = panel[c * PANEL + j];
+  }
+  if (g_atomic_pointer_compare_and_exchange(place, NULL, rows))
+    return rows;
+  g_aligned_free(rows); /* another thread's were first */
+  return g_atomic_pointer_get(place);
+}
+
 gboolean
 demur_distance_pass(const DemurDistanceReference *reference, const double *queries, size_t m,
                     const gssize *exclude, const DemurDistanceWants *wants, DemurParallel *parallel,
@@ -599,6 +697,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
   Pass pass = {
       .reference = reference,
       .wants = wants,
+      .rows = rows_for(reference, m, wants->k),
       .queries = queries,
       .m = m,
       .exclude = exclude,
@@ -620,6 +719,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
         .maximum = demur_new_array(double, pass.chunk_rows),
         .sum = demur_new_array(double, pass.chunk_rows),
         .kernel_sum = demur_new_array(double, pass.chunk_rows),
+        .row = demur_new_array(double, d),
     };
 
   const size_t n_chunks = (m + pass.chunk_rows - 1) / pass.chunk_rows;
@@ -644,6 +744,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
     g_aligned_free(s->maximum);
     g_aligned_free(s->sum);
     g_aligned_free(s->kernel_sum);
+    g_aligned_free(s->row);
   }
   g_free(pass.scratch);
   return going;

@@ -23,10 +23,22 @@ typedef struct DemurDistanceReference DemurDistanceReference;
  * DEMUR_ERROR_INPUT where memory does not suffice. */
 DemurDistanceReference *demur_distance_reference_new(const double *rows, size_t n, size_t d,
                                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Gives the rows [n_rows][d] from row first on, DEMUR_DISTANCE_PANEL of them at most; FALSE with error: there are none. */
+typedef gboolean (*DemurDistanceFill)(size_t first, size_t n_rows, double *rows, gpointer data,
+                                      GError **error);
+#define DEMUR_DISTANCE_PANEL 16
+
+/* The same of rows that are asked for in their order, a few at a time, and kept nowhere but packed: half the memory, until a pass of many queries
+ * looks rows up (any thread; the answers are the same bytes). */
+DemurDistanceReference *
+demur_distance_reference_new_filled(size_t n, size_t d, DemurDistanceFill fill, gpointer data,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_distance_reference_free(DemurDistanceReference *reference);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDistanceReference, demur_distance_reference_free)
 size_t demur_distance_reference_n(const DemurDistanceReference *reference);
 size_t demur_distance_reference_width(const DemurDistanceReference *reference);
+/* As they were given; NULL where they were filled in. */
 const double *demur_distance_reference_rows(const DemurDistanceReference *reference);
 
 /* What is taken from the pass: a NULL (or k = 0) leaves that part out and costs nothing. */

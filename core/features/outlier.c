@@ -1,7 +1,7 @@
 /* The five outlier features together: paper, section "Meta features"; method.md, "Meta features".
  *
- * Data layout: the reference is kept raw (float, for the forest and the file), standardised
- * (double) and packed for the pass. Scoring takes queries in batches, so that its memory does not
+ * Data layout: the reference is kept raw (float, for the forest and the file) and standardised
+ * (double), packed for the pass; where it is fitted, by rows too. Scoring takes queries in batches, so that its memory does not
  * grow with their number.
  *
  * Cost of fitting n rows: one pass over n x n distances that gives the nearest rows (LOF) and the
@@ -46,7 +46,7 @@ struct DemurOutlierModel {
   size_t d, n_fitted, n;
   guint32 *rows;       /* [n], ascending, in [0, n_fitted) */
   float *raw;          /* [n][d] */
-  double *standard;    /* [n][d] */
+  double *standard;    /* [n][d]; NULL of a model that was read: what is packed suffices to score */
   DemurScaler *scaler; /* of raw */
   DemurDistanceReference *reference;
   size_t n_svm;
@@ -511,8 +511,14 @@ read_size(JsonObject *object, const char *key, gint64 minimum, gint64 maximum, s
   return TRUE;
 }
 
+static gboolean
+fill_standard(size_t first, size_t n_rows, double *rows, gpointer data, GError **error) {
+  const DemurOutlierModel *model = data;
+  return standardise(model, model->raw + first * model->d, n_rows, first, rows, error);
+}
+
 DemurOutlierModel *
-demur_outlier_model_read_json(JsonObject *object, GError **error) {
+demur_outlier_model_read_json(JsonObject *object, const DemurJsonTexts *texts, GError **error) {
   const char *format;
   if (!demur_json_read_string(object, "format", &format, error))
     return NULL;
@@ -546,7 +552,7 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
       !demur_json_read_doubles(object, "scaler_means", d, -INFINITY, INFINITY, &means, error) ||
       !demur_json_read_doubles(object, "scaler_sds", d, 0.0, INFINITY, &sds, error) ||
       !demur_json_read_indices(object, "rows", n, 0, (guint32)n_fitted - 1, &model->rows, error) ||
-      !demur_json_read_floats_base64(object, "reference", n * d, &model->raw, error) ||
+      !demur_json_read_floats_base64_of(object, texts, "reference", n * d, &model->raw, error) ||
       !demur_json_read_doubles(object, "svm_alphas", n, 0.0, 1.0, &model->alphas, error) ||
       !demur_json_read_doubles(object, "lof_kdist", n, 0.0, 1e110, &model->kdist, error) ||
       !demur_json_read_doubles(object, "lof_lrd", n, 0.0, 1e11, &model->lrd, error) ||
@@ -561,10 +567,7 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
   model->scaler = demur_scaler_new_from_arrays(means, sds, d, error);
   if (model->scaler == NULL)
     return NULL;
-  model->standard = demur_memory_unset(n, d, sizeof(double), error);
-  if (model->standard == NULL || !standardise(model, model->raw, n, 0, model->standard, error))
-    return NULL;
-  model->reference = demur_distance_reference_new(model->standard, n, d, error);
+  model->reference = demur_distance_reference_new_filled(n, d, fill_standard, model, error);
   model->forest = model->reference != NULL ? demur_forest_read_json(forest, d, error) : NULL;
   return model->forest != NULL ? g_steal_pointer(&model) : NULL;
 }

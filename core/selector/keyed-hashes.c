@@ -8,12 +8,14 @@
 #define ROUNDS 6u
 
 typedef struct {
-  const char *opening; /* of the member, as the document's writer lays it out at the top level */
-  gboolean ascending;  /* else in the order of something else */
+  const char *
+      opening; /* of the member, as the document's writer lays it out at the top level; ends with SHARED_END */
+  gboolean ascending; /* else in the order of something else */
 } Member;
 
-static const Member members[] = {{"\n \"patient_hashes\": \"", TRUE},
-                                 {"\n \"reference_hashes\": \"", FALSE}};
+#define SHARED_END "_hashes\": \""
+static const Member members[] = {{"\n \"patient" SHARED_END, TRUE},
+                                 {"\n \"reference" SHARED_END, FALSE}};
 
 static guint32
 round_of(const guint8 *key, guint8 number, guint32 half) {
@@ -70,17 +72,30 @@ rewrite_hashes(char *base64, size_t length, gboolean ascending, const guint8 *ke
     memcpy(base64, again, length);
 }
 
+/* The member whose opening ends at a place of the document; NULL: none. */
+static const Member *
+opened_before(const char *document, const char *at) {
+  for (size_t m = 0; m < G_N_ELEMENTS(members); m++) {
+    const size_t n = strlen(members[m].opening);
+    if ((size_t)(at - document) >= n && memcmp(at - n, members[m].opening, n) == 0)
+      return &members[m];
+  }
+  return NULL;
+}
+
 static void
 rewrite(char *document, const guint8 *key, gboolean back) {
-  for (size_t m = 0; m < G_N_ELEMENTS(members); m++)
-    for (char *from = document; (from = strstr(from, members[m].opening)) != NULL;) {
-      from += strlen(members[m].opening);
-      char *end = strchr(from, '"');
-      if (end == NULL)
-        break;
-      rewrite_hashes(from, (size_t)(end - from), members[m].ascending, key, back);
-      from = end;
-    }
+  for (char *from = document; (from = strstr(from, SHARED_END)) != NULL;) {
+    from += strlen(SHARED_END);
+    const Member *member = opened_before(document, from);
+    if (member == NULL)
+      continue;
+    char *end = strchr(from, '"');
+    if (end == NULL)
+      break;
+    rewrite_hashes(from, (size_t)(end - from), member->ascending, key, back);
+    from = end;
+  }
 }
 
 char *

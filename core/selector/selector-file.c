@@ -510,7 +510,7 @@ read_kept(DemurSelector *s, JsonObject *root, GError **error) {
 
 /* Outlier models, projection and components: what the columns of the meta features need. */
 static gboolean
-read_features(DemurSelector *s, JsonObject *root, GError **error) {
+read_features(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, GError **error) {
   const gboolean with_outlier = has_member(root, "outlier");
   JsonObject *outlier;
   if (!read_size(root, "n_svd", 0, (gint64)s->embedding_width, &s->n_svd, error) ||
@@ -539,7 +539,7 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
                                 INFINITY, &s->svd_components, error)))
     return FALSE;
   if (!demur_json_read_object(root, "outlier", &outlier, error) ||
-      (s->outlier = demur_outlier_model_read_json(outlier, error)) == NULL ||
+      (s->outlier = demur_outlier_model_read_json(outlier, texts, error)) == NULL ||
       !read_size(root, "n_reference", 1, G_MAXINT32, &s->n_reference, error) ||
       (s->release == DEMUR_RELEASE_NONE &&
        !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error)))
@@ -592,7 +592,7 @@ read_release(DemurSelector *s, JsonObject *root, GError **error) {
 }
 
 static gboolean
-read_document(DemurSelector *s, JsonObject *root, GError **error) {
+read_document(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, GError **error) {
   const char *format, *seed;
   gint64 version;
   if (!demur_json_read_string(root, "format", &format, error))
@@ -645,7 +645,7 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   }
   if (has_member(root, "federated") && !demur_selector_read_federated(s, root, error))
     return FALSE;
-  return read_features(s, root, error) &&
+  return read_features(s, root, texts, error) &&
          read_corrector(s, root, "corrected", &s->corrected, error) &&
          read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&
          read_sites(s, root, error) && read_inputs(s, root, error) && check_scoring(s, error) &&
@@ -653,10 +653,11 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
          demur_selector_check_sound(s, error);
 }
 
-JsonNode *
-demur_selector_load_root(const char *text, gssize length, const char *name, GError **error) {
-  g_autoptr(GError) local = NULL;
-  g_autoptr(JsonNode) root = demur_json_tree(text, length, &local);
+/* Takes root and local, what demur_json_tree answered. */
+static JsonNode *
+check_root(JsonNode *tree, GError *why, const char *name, GError **error) {
+  g_autoptr(GError) local = why;
+  g_autoptr(JsonNode) root = tree;
   if (local != NULL) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
                     local->message);
@@ -669,12 +670,20 @@ demur_selector_load_root(const char *text, gssize length, const char *name, GErr
   return g_steal_pointer(&root);
 }
 
-/* The selector, not sealed; *digest: the one its document names (owned). */
+JsonNode *
+demur_selector_load_root(const char *text, gssize length, const char *name, GError **error) {
+  GError *local = NULL;
+  JsonNode *tree = demur_json_tree(text, length, &local);
+  return check_root(tree, local, name, error);
+}
+
+/* The selector, not sealed; *digest: the one its document names (owned). texts: what the tree left out. */
 static DemurSelector *
-read_object_unsealed(JsonObject *root, const char *name, char **digest, GError **error) {
+read_object_unsealed(JsonObject *root, const DemurJsonTexts *texts, const char *name, char **digest,
+                     GError **error) {
   g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  if (!read_document(selector, root, &local) || !read_text(root, "digest", digest, &local)) {
+  if (!read_document(selector, root, texts, &local) || !read_text(root, "digest", digest, &local)) {
     const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
     demur_error_set(error, code, "%s is not a usable selector: %s", name, local->message);
     demur_error_because(error, local);
@@ -686,29 +695,26 @@ read_object_unsealed(JsonObject *root, const char *name, char **digest, GError *
 static DemurSelector *
 read_unsealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
   g_autoptr(JsonNode) root = demur_selector_load_root(text, length, name, error);
-  return root != NULL ? read_object_unsealed(json_node_get_object(root), name, digest, error)
+  return root != NULL ? read_object_unsealed(json_node_get_object(root), NULL, name, digest, error)
                       : NULL;
 }
 
-/* Whether text is, byte for byte, the document that demur_selector_to_json writes of a content with
- * this digest: then it begins with the member "digest", and what is left without that member is
- * what was sealed. */
-static gboolean
-is_as_sealed(const char *text, const char *digest) {
+/* What was sealed is the text without the member "digest", with which it begins. */
+gboolean
+demur_selector_is_document(const char *text, gsize length, const char *digest) {
   g_autoptr(DemurJson) named = demur_json_new();
   demur_json_begin_object(named, NULL);
   g_autofree char *opening = demur_json_take(named);
   demur_json_string(named, "digest", digest);
   g_autofree char *member = demur_json_take(named);
-  const size_t n_opening = strlen(opening), n_member = strlen(member);
-  if (strncmp(text, opening, n_opening) != 0 || strncmp(text + n_opening, member, n_member) != 0 ||
-      text[n_opening + n_member] != ',')
+  const size_t n_opening = strlen(opening), n_begin = n_opening + strlen(member);
+  if (length <= n_begin || memcmp(text, opening, n_opening) != 0 ||
+      memcmp(text + n_opening, member, n_begin - n_opening) != 0 || text[n_begin] != ',')
     return FALSE;
-  const char *rest = text + n_opening + n_member + 1;
   g_auto(DemurSha256) sha;
   demur_sha256_init(&sha);
   demur_sha256_update(&sha, opening, n_opening);
-  demur_sha256_update(&sha, rest, strlen(rest));
+  demur_sha256_update(&sha, text + n_begin + 1, length - n_begin - 1);
   guint8 bytes[DEMUR_SHA256_BYTES];
   demur_sha256_finish(&sha, bytes);
   char hex[DEMUR_SHA256_HEX];
@@ -717,12 +723,28 @@ is_as_sealed(const char *text, const char *digest) {
 }
 
 DemurSelector *
+demur_selector_from_document(char *text, gsize length, const char *name, GError **error) {
+  g_autoptr(DemurJsonTexts) texts = NULL;
+  GError *local = NULL;
+  JsonNode *tree = demur_json_tree_of_own(text, length, &texts, &local);
+  g_autoptr(JsonNode) root = check_root(tree, local, name, error);
+  if (root == NULL)
+    return NULL;
+  g_autofree char *digest = NULL;
+  DemurSelector *selector =
+      read_object_unsealed(json_node_get_object(root), texts, name, &digest, error);
+  if (selector != NULL)
+    selector->digest = g_steal_pointer(&digest);
+  return selector;
+}
+
+DemurSelector *
 demur_selector_from_kept_json(const char *text, const char *name, GError **error) {
   g_autofree char *digest = NULL;
   g_autoptr(DemurSelector) selector = read_unsealed(text, -1, name, &digest, error);
   if (selector == NULL)
     return NULL;
-  if (!is_as_sealed(text, digest))
+  if (!demur_selector_is_document(text, strlen(text), digest))
     return demur_selector_from_json(text, -1, name, error);
   selector->digest = g_steal_pointer(&digest);
   return g_steal_pointer(&selector);
@@ -741,7 +763,7 @@ demur_selector_from_json_unsealed(const char *text, gssize length, const char *n
 DemurSelector *
 demur_selector_from_object(JsonObject *root, const char *name, GError **error) {
   g_autofree char *digest = NULL;
-  g_autoptr(DemurSelector) selector = read_object_unsealed(root, name, &digest, error);
+  g_autoptr(DemurSelector) selector = read_object_unsealed(root, NULL, name, &digest, error);
   if (selector == NULL)
     return NULL;
   demur_selector_seal(selector);

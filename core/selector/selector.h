@@ -209,6 +209,15 @@ char *demur_selector_to_json(const DemurSelector *selector);
 DemurSelector *demur_selector_from_json(const char *text, gssize length, const char *name,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether a text is, byte for byte, the document that demur_selector_to_json writes of a content with this digest. One
+ * SHA-256 of it. */
+gboolean demur_selector_is_document(const char *text, gsize length, const char *digest);
+
+/* The selector of a text for which demur_selector_is_document is TRUE, which is not looked at again. text [length + 1], with
+ * its NUL, is the caller's alone: it is written to meanwhile, and is as it was afterwards. */
+DemurSelector *demur_selector_from_document(char *text, gsize length, const char *name,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The same of a document that this program wrote and kept: its digest is that of its text, where
  * the text is as it was written; a text that is not is judged as by demur_selector_from_json, which
  * writes the whole content anew (twice the cost of reading it). */

@@ -84,6 +84,9 @@ gint64 demur_store_n_changed(DemurWorkspace *workspace);
 /* The bytes [n_bytes] of a cohort's chunk by its row, without a copy in between. */
 gboolean demur_store_read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, gsize n_bytes);
 
+/* The document of a selector by its row, likewise (g_aligned_free). NULL: failed. */
+char *demur_store_read_document(DemurWorkspace *workspace, gint64 row, gsize *length);
+
 /* A statement that engines can't share, by what it asks. */
 DemurStatement *demur_store_dialect(DemurWorkspace *workspace, DemurDialect what,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;

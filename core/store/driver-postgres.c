@@ -12,6 +12,7 @@
 #include <libpq-fe.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/shown-text.h"
 #include "store/driver.h"
 #include "store/postgres-schema.h"
@@ -965,6 +966,34 @@ read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) 
   return ok || keep_fault(c, DEMUR_FAULT_OTHER, "a chunk is not as long as it was");
 }
 
+/* A text is its bytes in binary too. */
+static char *
+read_document(DemurConnection *connection, gint64 row, gsize *length) {
+  Connection *c = of_connection(connection);
+  Parameter p = {.type = OID_INT8};
+  bind_bits(&p, (guint64)row);
+  const char *const values[] = {p.value};
+  if (!drain(c))
+    return NULL;
+  PGresult *result = PQexecParams(c->server, "SELECT document FROM selector WHERE id = $1", 1,
+                                  &p.type, values, &p.length, &p.is_binary, 1);
+  if (!check(c, result))
+    return NULL;
+  char *text = NULL;
+  if (PQntuples(result) == 1) {
+    *length = (gsize)PQgetlength(result, 0, 0);
+    text = demur_memory_unset(*length + 1, 1, 1, NULL);
+  }
+  if (text != NULL) {
+    memcpy(text, PQgetvalue(result, 0, 0), *length);
+    text[*length] = '\0';
+  } else {
+    keep_fault(c, DEMUR_FAULT_OTHER, "a document is gone, or there is no memory for it");
+  }
+  PQclear(result);
+  return text;
+}
+
 static gboolean
 replace(DemurConnection *to, DemurConnection *from) {
   (void)from;
@@ -1014,6 +1043,7 @@ const DemurDriver demur_driver_postgres = {
     .column_bytes = column_bytes,
     .n_changed = n_changed,
     .read_chunk = read_chunk,
+    .read_document = read_document,
     .replace = replace,
     .make_dialect = make_dialect,
     .dialect =

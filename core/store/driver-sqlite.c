@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/changes.h"
 #include "store/driver-sqlite.h"
 #include "store/driver.h"
@@ -466,6 +467,25 @@ read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) 
   return ok;
 }
 
+/* Likewise. Nor are the pages looked for that lie between the columns before it and those behind. */
+static char *
+read_document(DemurConnection *connection, gint64 row, gsize *length) {
+  sqlite3_blob *blob = NULL;
+  char *text = NULL;
+  if (sqlite3_blob_open(database_of(connection), "main", "selector", "document", row, 0, &blob) ==
+      SQLITE_OK) {
+    const int n = sqlite3_blob_bytes(blob);
+    text = demur_memory_unset((gsize)n + 1, 1, 1, NULL);
+    if (text != NULL && sqlite3_blob_read(blob, text, n, 0) != SQLITE_OK)
+      g_clear_pointer(&text, g_aligned_free);
+    if (text != NULL)
+      text[n] = '\0';
+    *length = (gsize)n;
+  }
+  sqlite3_blob_close(blob);
+  return text;
+}
+
 /* Page by page, as one transaction of the one written to. */
 static gboolean
 replace(DemurConnection *to, DemurConnection *from) {
@@ -514,6 +534,7 @@ const DemurDriver demur_driver_sqlite = {
     .column_bytes = column_bytes,
     .n_changed = n_changed,
     .read_chunk = read_chunk,
+    .read_document = read_document,
     .replace = replace,
     .dialect =
         {

@@ -151,6 +151,8 @@ struct DemurDriver {
 
   /* The bytes [n_bytes] of a cohort's chunk, by its row, straight to where they belong. */
   gboolean (*read_chunk)(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes);
+  /* The document of a selector, by its row, with a NUL behind it; likewise. To be freed by g_aligned_free; NULL: failed. */
+  char *(*read_document)(DemurConnection *connection, gint64 row, gsize *length);
   /* All of another connection of this driver, as one transaction. */
   gboolean (*replace)(DemurConnection *to, DemurConnection *from);
 

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/sha256.h"
 #include "store/audits.h"
@@ -312,6 +313,60 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   return g_steal_pointer(&record);
 }
 
+/* What stands beside the document, and its row; by the index of the lists. NULL without error: there is none. */
+static DemurSelectorRecord *
+load_beside(DemurWorkspace *workspace, const char *name, gint64 *row_id, GError **error) {
+  DemurStatement *statement = demur_store_statement(
+      workspace, SELECT_SELECTOR ", id FROM selector WHERE name || '' = ?", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, name);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a selector", error) || !row)
+    return NULL;
+  DemurSelectorRecord *record = read_selector(statement);
+  *row_id = demur_store_int(statement, 11);
+  demur_store_reset(statement);
+  return record;
+}
+
+/* The selector whose document has the digest that stands beside it; NULL where it is not so, or can't be read. */
+static DemurSelector *
+read_sealed(DemurWorkspace *workspace, const DemurSelectorRecord *beside, gint64 row,
+            const char *title) {
+  gsize length;
+  DEMUR_AUTO_ALIGNED char *document = demur_store_read_document(workspace, row, &length);
+  if (document == NULL || memchr(document, '\0', length) != NULL ||
+      !demur_store_document_unkey(workspace, document, NULL) ||
+      !demur_selector_is_document(document, length, beside->digest))
+    return NULL;
+  g_autoptr(DemurSelector) selector = demur_selector_from_document(document, length, title, NULL);
+  /* One that names its digest twice is left to the whole check. */
+  return selector != NULL && strcmp(demur_selector_digest(selector), beside->digest) == 0
+             ? g_steal_pointer(&selector)
+             : NULL;
+}
+
+DemurSelector *
+demur_selectors_read(DemurWorkspace *workspace, const char *name, const char *title,
+                     DemurSelectorRecord **record, GError **error) {
+  gint64 row;
+  g_autoptr(DemurSelectorRecord) beside = load_beside(workspace, name, &row, NULL);
+  DemurSelector *selector = beside != NULL ? read_sealed(workspace, beside, row, title) : NULL;
+  if (selector == NULL) { /* why, or one of before the keys */
+    g_autoptr(DemurSelectorRecord) loaded = demur_selectors_load(workspace, name, error);
+    selector =
+        loaded != NULL ? demur_selector_from_kept_json(loaded->document, title, error) : NULL;
+    if (loaded != NULL)
+      g_clear_pointer(&loaded->document, g_free);
+    g_clear_pointer(&beside, demur_selector_record_free);
+    beside = g_steal_pointer(&loaded);
+  }
+  if (selector != NULL && record != NULL)
+    *record = g_steal_pointer(&beside);
+  return selector;
+}
+
 GPtrArray *
 demur_selectors_list(DemurWorkspace *workspace, GError **error) {
   DemurStatement *statement =
@@ -340,11 +395,12 @@ demur_selectors_outcome(DemurWorkspace *workspace, const char *name, char **outc
   return TRUE;
 }
 
-/* The selector's digest, owned; NULL with error. */
+/* The selector's digest, owned; NULL with error. By the index of the lists, which holds it: in the row it lies behind the
+ * document, all of which SQLite would go through. The index of names alone would be taken for a plain name. */
 static char *
 digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
   DemurStatement *statement =
-      demur_store_statement(workspace, "SELECT digest FROM selector WHERE name = ?", error);
+      demur_store_statement(workspace, "SELECT digest FROM selector WHERE name || '' = ?", error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
@@ -526,10 +582,13 @@ GPtrArray *
 demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   if (!require(workspace, selector, error))
     return NULL;
+  g_autofree char *selector_digest = digest_of(workspace, selector, error);
+  if (selector_digest == NULL)
+    return NULL;
   DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT t.sequence, s.name, t.coverage, t.threshold, t.realised, t.n_scans, t.n_patients,"
-      " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created, t.digest, s.digest"
+      " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created, t.digest"
       " FROM threshold t JOIN selector s ON s.id = t.selector_id WHERE s.name = ?"
       " ORDER BY t.sequence",
       error);
@@ -541,8 +600,7 @@ demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **
   while ((ok = demur_store_step(workspace, statement, &row, "listing thresholds", error)) && row) {
     DemurThresholdRecord *record = read_threshold(statement);
     g_ptr_array_add(list, record);
-    g_autofree char *kept = demur_store_text(statement, 12),
-                    *selector_digest = demur_store_text(statement, 13);
+    g_autofree char *kept = demur_store_text(statement, 12);
     record->checked = kept != NULL;
     record->digest = g_strdup(kept);
     if (!check_threshold(record, selector_digest, kept, error)) {

@@ -4,6 +4,7 @@
  * text: this room stores it and checks its bytes, core/selector reads it. */
 #pragma once
 
+#include "selector/selector.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -55,6 +56,13 @@ gboolean demur_selectors_save_all(DemurWorkspace *workspace, const DemurSelector
  * bytes are not those that were saved. */
 DemurSelectorRecord *demur_selectors_load(DemurWorkspace *workspace, const char *name,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The selector itself, likewise; in messages it is called title. That its bytes are those that were saved is seen by the
+ * digest that stands beside them, which is of the whole document; where they are not, as demur_selectors_load and
+ * demur_selector_from_kept_json have it. record (NULL: not asked for): what stands beside it, without the document. */
+DemurSelector *demur_selectors_read(DemurWorkspace *workspace, const char *name, const char *title,
+                                    DemurSelectorRecord **record,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Array of DemurSelectorRecord without documents, in order of name (owned, frees its elements). */
 GPtrArray *demur_selectors_list(DemurWorkspace *workspace,

@@ -195,6 +195,11 @@ demur_store_read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, gsize
   return driver_of(workspace)->read_chunk(workspace->connection, row, bytes, n_bytes);
 }
 
+char *
+demur_store_read_document(DemurWorkspace *workspace, gint64 row, gsize *length) {
+  return driver_of(workspace)->read_document(workspace->connection, row, length);
+}
+
 void
 demur_store_read_texts(DemurStatement *statement, int from, char **const *texts, size_t n) {
   for (size_t i = 0; i < n; i++)

@@ -33,18 +33,18 @@ demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord 
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return NULL;
-  g_autoptr(DemurSelectorRecord) loaded = demur_selectors_load(workspace, name, error);
-  if (loaded == NULL) {
+  g_autoptr(DemurSelectorRecord) beside = NULL;
+  g_autofree char *title = g_strdup_printf("selector '%s'", name);
+  DemurSelector *selector = demur_selectors_read(workspace, name, title, &beside, error);
+  if (selector == NULL) {
     say_family(task, name, error);
     return NULL;
   }
-  g_autofree char *title = g_strdup_printf("selector '%s'", name);
-  DemurSelector *selector = demur_selector_from_kept_json(loaded->document, title, error);
   /* A document of before doesn't say; its cohort may have. */
-  if (selector != NULL && demur_selector_horizon_years(selector) == 0.0)
-    demur_selector_set_horizon_years(selector, loaded->horizon_years);
-  if (selector != NULL && record != NULL)
-    *record = g_steal_pointer(&loaded);
+  if (demur_selector_horizon_years(selector) == 0.0)
+    demur_selector_set_horizon_years(selector, beside->horizon_years);
+  if (record != NULL)
+    *record = g_steal_pointer(&beside);
   return selector;
 }
 

@@ -1138,6 +1138,27 @@ test_verify_finds_a_changed_byte(void) {
   g_assert_false(g_file_test(empty->workspace, G_FILE_TEST_EXISTS));
 }
 
+/* Verdicts come of the document that was saved, and of no other: a byte of its reference scans, a number, what stands behind
+ * its end, or another document in its place. The digest beside it, which is looked at first, is no way around. */
+static void
+test_a_changed_document_gives_no_verdict(void) {
+  static const char *const changes[] = {
+      "UPDATE selector SET document = replace(document, substr(document, "
+      "instr(document, '\"reference\": \"') + 100, 12), 'AAAABBBBCCCC')",
+      "UPDATE selector SET document = replace(document, '\"n_classes\": 2', '\"n_classes\": 3')",
+      "UPDATE selector SET document = document || ' '",
+      "UPDATE selector SET document = '{}'",
+      "UPDATE selector SET document = document || char(0) || 'more'",
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+    g_test_message("%s", changes[i]);
+    g_autoptr(Sandbox) sandbox = tuned();
+    change(sandbox, changes[i]);
+    g_autoptr(Run) run = run_json(sandbox, 1, "assess", "s", "--cohort", "sim", NULL);
+    assert_says(run->err, "its document is not what was saved");
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -1159,6 +1180,7 @@ main(int argc, char **argv) {
   TEST("missing-split", test_a_missing_split_lists_the_splits);
   TEST("other-reference", test_selectors_of_other_references_are_not_evaluated_together);
   TEST("report", test_report_is_the_same_bytes_twice);
+  TEST("changed-document", test_a_changed_document_gives_no_verdict);
   TEST("verify", test_verify_finds_a_changed_byte);
   const int status = g_test_run();
   sandbox_free(trained_base);

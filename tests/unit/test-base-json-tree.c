@@ -4,13 +4,29 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/json-tree.h"
+#include "base/json-writer.h"
+#include "base/memory.h"
+
+/* own: the text may be written to. It is as it was afterwards. */
+static JsonNode *
+tree_of(const char *text, size_t length, gboolean own, GError **error) {
+  if (!own)
+    return demur_json_tree(text, (gssize)length, error);
+  g_autofree char *copy = g_malloc(length + 1);
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  JsonNode *tree = demur_json_tree_of_own(copy, length, NULL, error);
+  g_assert_true(memcmp(copy, text, length) == 0);
+  return tree;
+}
 
 static void
-check(const char *text, size_t length) {
+check_one(const char *text, size_t length, gboolean own) {
   g_autoptr(GError) error = NULL, expected_error = NULL;
-  g_autoptr(JsonNode) tree = demur_json_tree(text, (gssize)length, &error);
+  g_autoptr(JsonNode) tree = tree_of(text, length, own, &error);
   g_autoptr(JsonParser) parser = json_parser_new();
   g_autoptr(JsonNode) expected = demur_json_load(parser, text, (gssize)length, &expected_error)
                                      ? json_parser_steal_root(parser)
@@ -24,6 +40,12 @@ check(const char *text, size_t length) {
   g_autofree char *expected_written = json_to_string(expected, FALSE);
   g_assert_cmpstr(written, ==, expected_written);
   g_assert_true(json_node_equal(tree, expected));
+}
+
+static void
+check(const char *text, size_t length) {
+  check_one(text, length, FALSE);
+  check_one(text, length, TRUE);
 }
 
 static const char *const documents[] = {
@@ -103,6 +125,56 @@ a_text_of_escapes_is_read_once(void) {
   }
 }
 
+/* A long string stays where it is, and its floats are those of a copy of it; a short one is in the tree. */
+static void
+long_strings_may_stay_in_the_text(void) {
+  const size_t n = 40000;
+  g_autofree float *values = g_new(float, n);
+  for (size_t i = 0; i < n; i++)
+    values[i] = (float)i / 3.0f;
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "short", "a \"b\"");
+  demur_json_floats_base64(json, "long", values, n);
+  demur_json_floats_base64(json, "few", values, 3);
+  demur_json_end_object(json);
+  g_autofree char *text = demur_json_take(json);
+  g_autoptr(DemurJsonTexts) texts = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(JsonNode) tree = demur_json_tree_of_own(text, strlen(text), &texts, &error);
+  g_assert_no_error(error);
+  JsonObject *object = json_node_get_object(tree);
+  gsize length;
+  const char *left = demur_json_texts_find(texts, json_object_get_member(object, "long"), &length);
+  g_assert_true(left > text && left < text + strlen(text));
+  g_assert_cmpuint(length, ==, (4 * n + 2) / 3 * 4);
+  g_assert_cmpstr(json_object_get_string_member(object, "long"), ==, "");
+  g_assert_null(demur_json_texts_find(texts, json_object_get_member(object, "few"), &length));
+  g_assert_cmpstr(json_object_get_string_member(object, "short"), ==, "a \"b\"");
+  DEMUR_AUTO_ALIGNED float *read = NULL, *few = NULL, *none = NULL;
+  g_assert_true(demur_json_read_floats_base64_of(object, texts, "long", n, &read, &error));
+  g_assert_true(memcmp(read, values, n * sizeof *read) == 0);
+  g_assert_true(demur_json_read_floats_base64_of(object, texts, "few", 3, &few, &error));
+  g_assert_true(memcmp(few, values, 3 * sizeof *few) == 0);
+  /* Who doesn't know of what was left out finds nothing, and says so. */
+  g_assert_false(demur_json_read_floats_base64(object, "long", n, &none, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+}
+
+/* Left to json-glib, nothing is left out. */
+static void
+what_is_not_plain_is_whole(void) {
+  g_autofree char *many = g_strnfill(70000, 'a');
+  g_autofree char *text = g_strdup_printf("[\"%s\", \"\\u0041\"]", many);
+  g_autoptr(DemurJsonTexts) texts = NULL;
+  g_autoptr(JsonNode) tree = demur_json_tree_of_own(text, strlen(text), &texts, NULL);
+  JsonArray *array = json_node_get_array(tree);
+  gsize length;
+  g_assert_null(demur_json_texts_find(texts, json_array_get_element(array, 0), &length));
+  g_assert_cmpstr(json_array_get_string_element(array, 0), ==, many);
+  g_assert_cmpstr(json_array_get_string_element(array, 1), ==, "A");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -110,5 +182,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-tree/byte", a_byte_that_differs_is_judged_alike);
   g_test_add_func("/base/json-tree/deep", deep_and_long_texts_are_refused_alike);
   g_test_add_func("/base/json-tree/escapes", a_text_of_escapes_is_read_once);
+  g_test_add_func("/base/json-tree/long", long_strings_may_stay_in_the_text);
+  g_test_add_func("/base/json-tree/not-plain", what_is_not_plain_is_whole);
   return g_test_run();
 }

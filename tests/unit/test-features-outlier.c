@@ -230,8 +230,8 @@ file_gives_back_the_same_scores_and_the_same_bytes(void) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) error = NULL;
   g_assert_true(json_parser_load_from_data(parser, text, -1, &error));
-  g_autoptr(DemurOutlierModel) read =
-      demur_outlier_model_read_json(json_node_get_object(json_parser_get_root(parser)), &error);
+  g_autoptr(DemurOutlierModel) read = demur_outlier_model_read_json(
+      json_node_get_object(json_parser_get_root(parser)), NULL, &error);
   g_assert_no_error(error);
   gssize exclude[100];
   for (gssize i = 0; i < 100; i++)
@@ -345,7 +345,7 @@ unsound_documents_are_refused(void) {
     } else {
       json_object_remove_member(object, member);
     }
-    g_autoptr(DemurOutlierModel) read = demur_outlier_model_read_json(root, &error);
+    g_autoptr(DemurOutlierModel) read = demur_outlier_model_read_json(root, NULL, &error);
     if (read != NULL || error == NULL)
       g_error("damage %zu (%s[%d] = %s) went through", i, damage->path, damage->index,
               damage->value);
