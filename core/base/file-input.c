@@ -1,5 +1,6 @@
 #include "base/file-input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -114,22 +115,40 @@ demur_file_input_read(const char *path, gsize limit, gsize *length, GError **err
   return g_steal_pointer(&text);
 }
 
+/* A descriptor of this process from which that file can be read; -1: none. */
+static int
+open_already(const struct stat *status) {
+  DIR *entries = opendir("/proc/self/fd");
+  int found = -1;
+  for (const struct dirent *entry; found < 0 && entries != NULL && (entry = readdir(entries));) {
+    struct stat other;
+    const int fd = (int)g_ascii_strtoll(entry->d_name, NULL, 10);
+    if (g_ascii_isdigit(*entry->d_name) && fstat(fd, &other) == 0 &&
+        other.st_dev == status->st_dev && other.st_ino == status->st_ino &&
+        (fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY)
+      found = fd;
+  }
+  if (entries != NULL)
+    closedir(entries);
+  return found;
+}
+
 gboolean
 demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got, GError **error) {
-  const int fd = demur_file_input_open(path, NULL, error);
+  struct stat status;
+  const int there =
+      stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open_already(&status) : -1;
+  const int fd = there >= 0 ? there : demur_file_input_open(path, NULL, error);
   if (fd < 0)
     return FALSE;
   ssize_t part = 1;
-  for (*got = 0; *got < n && part != 0; *got += (gsize)part) {
+  for (*got = 0; *got < n && part > 0; *got += (gsize)MAX(part, 0))
     do
-      part = read(fd, bytes + *got, n - *got);
+      part = pread(fd, bytes + *got, n - *got, (off_t)*got);
     while (part < 0 && errno == EINTR);
-    if (part < 0) {
-      refuse(path, g_strerror(errno), error);
-      close(fd);
-      return FALSE;
-    }
-  }
-  close(fd);
-  return TRUE;
+  if (part < 0)
+    refuse(path, g_strerror(errno), error);
+  if (there < 0)
+    close(fd);
+  return part >= 0;
 }

@@ -26,7 +26,8 @@ char *demur_file_input_read(const char *path, gsize limit, gsize *length,
 gboolean demur_file_input_at(int fd, guint64 offset, gsize n,
                              guint8 *bytes) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The first n bytes, fewer where the file ends (*got). */
+/* The first n bytes, fewer where the file ends (*got). A file that this process has open is read through that descriptor: to
+ * close another would give up the locks that SQLite holds on it (fcntl: they are of a process and a file). */
 gboolean demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

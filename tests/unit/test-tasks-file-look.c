@@ -1,6 +1,9 @@
 /* What a dropped file is: by what stands in it, whatever it is called. Kinds are worked out by hand
  * from docs/file-formats.md. */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -99,6 +102,42 @@ test_bytes(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
 }
 
+/* A workspace that this process has open, and what lies beside it, is looked at without giving up the locks on it: these are of
+ * a process and a file, and any descriptor that is closed ends them. */
+static void
+test_locks(void) {
+  static const struct {
+    const char *name, *text;
+    gsize n;
+  } cases[] = {{"open.demur", "SQLite format 3\0\1\2\3", 19},
+               {"open.demur-shm", "\x18\xe2\x2d\0\0\0", 6},
+               {"empty.demur", "", 0}};
+  g_autofree char *folder = g_dir_make_tmp("demur-look-XXXXXX", NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = g_build_filename(folder, cases[i].name, NULL);
+    g_assert_true(g_file_set_contents(path, cases[i].text, (gssize)cases[i].n, NULL));
+    const int held = open(path, O_RDWR | O_CLOEXEC);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    g_assert_cmpint(fcntl(held, F_SETLK, &lock), ==, 0);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFileLook) look = demur_task_file_look(path, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(look->kind, ==, i == 0 ? DEMUR_FILE_WORKSPACE : DEMUR_FILE_IMAGES);
+    const pid_t other = fork();
+    if (other == 0) {
+      const int fd = open(path, O_RDWR | O_CLOEXEC);
+      _exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK ? 0 : 1);
+    }
+    int status;
+    g_assert_cmpint(waitpid(other, &status, 0), ==, other);
+    g_test_message("%s", cases[i].name);
+    g_assert_cmpint(status, ==, 0);
+    close(held);
+    g_unlink(path);
+  }
+  g_rmdir(folder);
+}
+
 /* Tables in another encoding, and spreadsheets' own files, are refused by name as by `cohort import`;
  * images without a preamble, whose first bytes look like two bytes a letter, are images. */
 static void
@@ -171,5 +210,6 @@ main(int argc, char **argv) {
   g_test_add_func("/tasks/file-look/foreign", test_foreign);
   g_test_add_func("/tasks/file-look/preview", test_preview);
   g_test_add_func("/tasks/file-look/guess-exact-first", test_guess_exact_first);
+  g_test_add_func("/tasks/file-look/locks", test_locks);
   return g_test_run();
 }
