@@ -9,15 +9,6 @@
 #include "selector/coverage.h"
 #include "tasks/family-study.h"
 
-static const char *
-number_text(double value, char *buffer, size_t size) {
-  if (isfinite(value))
-    g_snprintf(buffer, size, "%.4f", value);
-  else
-    g_strlcpy(buffer, "-", size);
-  return buffer;
-}
-
 /* "full, recalibrated": what a method was measured on, where methods see two kinds of risk (owned).
  */
 static char *
@@ -41,12 +32,13 @@ print_table(const DemurEvaluation *e) {
     const DemurMethodResult *m = &e->methods[k];
     g_autofree char *name = method_text(e, m->name, m->recalibrated);
     g_print("  %-34s %8s %8s %8s %8s %9s %8s %8s\n", name,
-            number_text(m->auc[DEMUR_MEASURE_SBCE2].point, a, sizeof a),
-            number_text(m->auc[DEMUR_MEASURE_SBCE2].sd, b, sizeof b),
-            number_text(m->debiased_auc, c, sizeof c), number_text(m->noise_floor_auc, d, sizeof d),
-            number_text(m->auc[DEMUR_MEASURE_SBCEINF].point, f, sizeof f),
-            number_text(m->auc[DEMUR_MEASURE_BRIER].point, g, sizeof g),
-            number_text(m->auc[DEMUR_MEASURE_SITE_ERROR].point, h, sizeof h));
+            demur_cli_number_into(m->auc[DEMUR_MEASURE_SBCE2].point, 4, a, sizeof a),
+            demur_cli_number_into(m->auc[DEMUR_MEASURE_SBCE2].sd, 4, b, sizeof b),
+            demur_cli_number_into(m->debiased_auc, 4, c, sizeof c),
+            demur_cli_number_into(m->noise_floor_auc, 4, d, sizeof d),
+            demur_cli_number_into(m->auc[DEMUR_MEASURE_SBCEINF].point, 4, f, sizeof f),
+            demur_cli_number_into(m->auc[DEMUR_MEASURE_BRIER].point, 4, g, sizeof g),
+            demur_cli_number_into(m->auc[DEMUR_MEASURE_SITE_ERROR].point, 4, h, sizeof h));
   }
 }
 
@@ -99,13 +91,13 @@ print_calibration(const DemurEvaluation *e) {
     const DemurOperatingPoint *at = &e->methods[m].at[0];
     g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated);
     g_print("  %-34s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n", name,
-            number_text(at->measures[DEMUR_MEASURE_OE_RATIO], a, sizeof a),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_OE_RATIO], 4, a, sizeof a),
             interval_text(at->intervals[DEMUR_MEASURE_OE_RATIO], f, sizeof f),
-            number_text(at->measures[DEMUR_MEASURE_INTERCEPT], b, sizeof b),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_INTERCEPT], 4, b, sizeof b),
             interval_text(at->intervals[DEMUR_MEASURE_INTERCEPT], g, sizeof g),
-            number_text(at->measures[DEMUR_MEASURE_SLOPE], c, sizeof c),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_SLOPE], 4, c, sizeof c),
             interval_text(at->intervals[DEMUR_MEASURE_SLOPE], h, sizeof h),
-            number_text(at->measures[DEMUR_MEASURE_AUROC], d, sizeof d),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_AUROC], 4, d, sizeof d),
             interval_text(at->intervals[DEMUR_MEASURE_AUROC], k, sizeof k));
   }
 }
@@ -145,11 +137,12 @@ print_group_methods(const DemurGroup *group) {
       continue;
     const DemurOperatingPoint *at = &method->at[0];
     g_print("    %-22s %-12s kept %s %s  S-BCE_2 %s (noise floor %s)  O:E %s %s\n", method->name,
-            method->recalibrated ? "recalibrated" : "raw", number_text(at->realised, a, sizeof a),
+            method->recalibrated ? "recalibrated" : "raw",
+            demur_cli_number_into(at->realised, 4, a, sizeof a),
             interval_text(at->realised_interval, f, sizeof f),
-            number_text(at->measures[DEMUR_MEASURE_SBCE2], b, sizeof b),
-            number_text(at->noise_floor, c, sizeof c),
-            number_text(at->measures[DEMUR_MEASURE_OE_RATIO], d, sizeof d),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_SBCE2], 4, b, sizeof b),
+            demur_cli_number_into(at->noise_floor, 4, c, sizeof c),
+            demur_cli_number_into(at->measures[DEMUR_MEASURE_OE_RATIO], 4, d, sizeof d),
             interval_text(at->intervals[DEMUR_MEASURE_OE_RATIO], g, sizeof g));
   }
 }
@@ -184,8 +177,8 @@ print_groups(const DemurEvaluation *e) {
           e->n_classes > 2 ? "S-TCE_2" : "S-BCE_2", average->by);
     g_print("  %-24s %-12s %s (debiased %s), %zu groups\n", average->method,
             average->recalibrated ? "recalibrated" : "raw",
-            number_text(average->sbce2_auc, a, sizeof a),
-            number_text(average->debiased_auc, b, sizeof b), average->n_groups);
+            demur_cli_number_into(average->sbce2_auc, 4, a, sizeof a),
+            demur_cli_number_into(average->debiased_auc, 4, b, sizeof b), average->n_groups);
   }
 }
 
@@ -234,9 +227,10 @@ print_hold_back(const DemurEvaluation *e) {
         "coverage", "net benefit", "selectivity");
     for (size_t r = 0; r < hold_back->n_rows; r++) {
       const DemurHoldBackRow *row = &hold_back->rows[r];
-      g_print("  %-34s %8s %12s %12s\n", row->method, number_text(row->coverage, c, sizeof c),
-              number_text(row->net_benefit, a, sizeof a),
-              number_text(row->selectivity, b, sizeof b));
+      g_print("  %-34s %8s %12s %12s\n", row->method,
+              demur_cli_number_into(row->coverage, 4, c, sizeof c),
+              demur_cli_number_into(row->net_benefit, 4, a, sizeof a),
+              demur_cli_number_into(row->selectivity, 4, b, sizeof b));
     }
     explain_lacking(hold_back, e->n_scans);
   }
@@ -255,9 +249,10 @@ print_audits(const DemurEvaluation *e) {
   for (size_t p = 0; p < e->n_audit_curve; p++) {
     const DemurAuditCurvePoint *point = &e->audit_curve[p];
     g_print("  %13zu %8zu %8zu %11s %9s %21s %9s\n", point->labels, point->n_labels, point->n_scans,
-            number_text(point->site_error, a, sizeof a), number_text(point->sbce2, b, sizeof b),
-            number_text(point->accepted_site_error, c, sizeof c),
-            number_text(point->accepted_sbce2, d, sizeof d));
+            demur_cli_number_into(point->site_error, 4, a, sizeof a),
+            demur_cli_number_into(point->sbce2, 4, b, sizeof b),
+            demur_cli_number_into(point->accepted_site_error, 4, c, sizeof c),
+            demur_cli_number_into(point->accepted_sbce2, 4, d, sizeof d));
   }
 }
 

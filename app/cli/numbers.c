@@ -9,6 +9,15 @@ demur_cli_number(double value, int decimals, gboolean sign) {
   return g_strdup_printf(sign ? "%+.*f" : "%.*f", decimals, value);
 }
 
+const char *
+demur_cli_number_into(double value, int decimals, char *buffer, size_t size) {
+  if (isfinite(value))
+    g_snprintf(buffer, size, "%.*f", decimals, value);
+  else
+    g_strlcpy(buffer, "-", size);
+  return buffer;
+}
+
 char *
 demur_cli_with_interval(double value, double low, double high, int decimals, gboolean sign) {
   g_autofree char *number = demur_cli_number(value, decimals, sign);
