@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "metrics/coverage.h"
-#include "metrics/selective.h"
+#include "metrics/drawn-errors.h"
 #include "selector/mlp-kernel.h"
 #include "selector/update.h"
 
@@ -22,7 +22,9 @@
 #define DATASET_SIZE 1024
 #define N_HIDDEN 64
 #define KAPPA 4
-#define ROWS 510 /* of update.c */
+/* Of update.c. */
+#define ROWS 510
+#define ROWS_AHEAD 12
 #define N_COVERAGES 10
 
 /* --- the limit: independent multiply-adds in registers --- */
@@ -117,12 +119,13 @@ typedef struct {
   size_t chosen[KAPPA];
 
   size_t n_union, n_back;
-  guint32 *rows, *back, *places; /* of the union, of the chosen */
-  DemurReal *inputs, *hidden1, *hidden2, *z, *backward, *dz;
+  guint32 *rows, *back, *places;                             /* of the union, of the chosen */
+  DemurReal *inputs, *hidden1, *hidden2, *z, *backward, *dz; /* inputs, hidden1: of ROWS */
   double *scores;
   guint32 *ranks;
   size_t n_ranks;
-  DemurSelectiveScratch *selective;
+  DemurDrawnScan *drawn; /* by row */
+  DemurDrawnScratch *drawn_scratch;
   double coverages[N_COVERAGES];
 } Bench;
 
@@ -152,10 +155,10 @@ forward(Bench *b) {
   const size_t d = BENCH_N_FEATURES;
   for (size_t start = 0; start < b->n_union; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_union - start);
-    for (size_t i = start; i < start + n; i++)
-      memcpy(b->inputs + i * d, b->features + b->rows[i] * d, d * sizeof(DemurReal));
-    demur_mlp_forward(b->shape, b->parameters, b->inputs + start * d, n,
-                      b->hidden1 + start * N_HIDDEN, b->hidden2 + start * N_HIDDEN, b->z + start);
+    for (size_t i = 0; i < n; i++)
+      memcpy(b->inputs + i * d, b->features + b->rows[start + i] * d, d * sizeof(DemurReal));
+    demur_mlp_forward(b->shape, b->parameters, b->inputs, n, b->hidden1,
+                      b->hidden2 + start * N_HIDDEN, b->z + start);
     for (size_t i = start; i < start + n; i++)
       b->scores[i] = (double)b->z[i];
   }
@@ -164,28 +167,18 @@ forward(Bench *b) {
 static void
 rank(Bench *b) {
   b->n_ranks = demur_coverage_ranks(b->scores, b->n_union, b->ranks);
+  for (size_t i = 0; i < b->n_union; i++)
+    b->drawn[b->rows[i]].rank = b->ranks[i];
 }
 
 static void
 choose(Bench *b) {
-  double risks[DATASET_SIZE], labels[DATASET_SIZE], errors[N_COVERAGES];
-  guint32 counts[DATASET_SIZE], ranks[DATASET_SIZE];
+  const DemurDrawnScans scans = {b->drawn, BENCH_N_SCANS, b->n_ranks};
+  double errors[N_COVERAGES];
   for (size_t k = 0; k < N_DATASETS; k++) {
     const DemurDataset *dataset = b->datasets[k];
-    for (size_t j = 0; j < dataset->n_rows; j++) {
-      const guint32 row = dataset->rows[j];
-      risks[j] = b->risks[row];
-      labels[j] = b->labels[row];
-      counts[j] = dataset->counts[j];
-      ranks[j] = b->ranks[b->places[row]];
-    }
-    const DemurSelectiveSample sample = {.n = dataset->n_rows,
-                                         .risks = risks,
-                                         .labels = labels,
-                                         .counts = counts,
-                                         .ranks = ranks,
-                                         .n_ranks = b->n_ranks};
-    demur_selective_errors(&sample, b->coverages, N_COVERAGES, 25, b->selective, errors);
+    const DemurDrawnSet set = {dataset->n_rows, dataset->n_total, dataset->rows, dataset->counts};
+    demur_drawn_errors(&scans, &set, b->coverages, N_COVERAGES, 25, b->drawn_scratch, errors);
   }
 }
 
@@ -215,11 +208,14 @@ go_back(Bench *b) {
   for (size_t start = 0; start < b->n_back; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_back - start);
     for (size_t i = 0; i < n; i++) {
-      const guint32 place = b->places[b->back[start + i]];
-      memcpy(inputs + i * d, b->inputs + place * d, d * sizeof(DemurReal));
-      memcpy(hidden1 + i * h, b->hidden1 + place * h, h * sizeof(DemurReal));
+      const guint32 row = b->back[start + i], place = b->places[row];
+      const guint32 ahead = b->places[b->back[start + MIN(i + ROWS_AHEAD, n - 1)]];
+      for (size_t c = 0; c < h; c += 64 / sizeof(DemurReal))
+        __builtin_prefetch(b->hidden2 + ahead * h + c);
+      memcpy(inputs + i * d, b->features + row * d, d * sizeof(DemurReal));
       memcpy(hidden2 + i * h, b->hidden2 + place * h, h * sizeof(DemurReal));
     }
+    demur_mlp_first_layer(b->shape, b->parameters, inputs, n, hidden1);
     demur_mlp_backward(b->shape, b->parameters, inputs, hidden1, hidden2, b->dz + start, n, scratch,
                        b->gradient);
   }
@@ -270,15 +266,20 @@ start_bench(Bench *b) {
   b->rows = demur_new_array(guint32, n);
   b->back = demur_new_array(guint32, n);
   b->places = demur_new_array(guint32, n);
-  b->inputs = demur_new_matrix(DemurReal, n, d);
-  b->hidden1 = demur_new_matrix(DemurReal, n, N_HIDDEN);
+  b->inputs = demur_new_matrix(DemurReal, ROWS, d);
+  b->hidden1 = demur_new_matrix(DemurReal, ROWS, N_HIDDEN);
   b->hidden2 = demur_new_matrix(DemurReal, n, N_HIDDEN);
   b->z = demur_new_array(DemurReal, n);
   b->dz = demur_new_array(DemurReal, n);
   b->backward = demur_new_matrix(DemurReal, ROWS, d + 4 * N_HIDDEN);
   b->scores = demur_new_array(double, n);
   b->ranks = demur_new_array(guint32, n);
-  b->selective = demur_selective_scratch_new(n);
+  b->drawn = demur_new_array(DemurDrawnScan, n);
+  for (size_t i = 0; i < n; i++) {
+    b->drawn[i].difference = b->labels[i] - b->risks[i];
+    b->drawn[i].risk = i == 0 ? 0 : b->drawn[i - 1].risk + (b->risks[i] != b->risks[i - 1]);
+  }
+  b->drawn_scratch = demur_drawn_scratch_new(n, DATASET_SIZE);
   demur_coverage_grid(N_COVERAGES, b->coverages);
   for (size_t i = 0; i < n; i++)
     b->dz[i] = (DemurReal)1e-4;

@@ -18,7 +18,7 @@ core=$source/core
 aarch64-linux-gnu-gcc -std=gnu17 -O3 -ffp-contract=off -ffunction-sections -Wl,--gc-sections -static -DG_DISABLE_CHECKS \
   -Dg_snprintf=snprintf $(pkg-config --cflags glib-2.0 openblas) -I"$core" -I"$source/tests" \
   "$source/tests/kernels/other-processor.c" "$core/selector/mlp.c" "$core/selector/mlp-neon.c" \
-  "$core/selector/mlp-portable.c" "$core/base/random.c" "$core/base/sha256.c" -lm -o "$folder/kernels"
+  "$core/selector/mlp-portable.c" "$core/base/random.c" -lm -o "$folder/kernels"
 echo "aarch64:"
 qemu-aarch64 "$folder/kernels"
 

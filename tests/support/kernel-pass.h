@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "base/sha256.h"
+#include "support/plain-sha256.h"
 #include "selector/mlp-kernel.h"
 
 #define H DEMUR_MLP_TILE_HIDDEN
@@ -68,24 +68,22 @@ static const struct {
 } pass_shapes[] = {{1, 1},    {5, 5},  {6, 6},   {7, 13}, {8, 64},
                    {11, 510}, {12, 7}, {20, 31}, {63, 2}, {64, 25}};
 
-/* Of all that a kernel gives for all the shapes: hex [DEMUR_SHA256_HEX]. */
+/* Of all that a kernel gives for all the shapes: hex [PLAIN_SHA256_HEX]. */
 static inline void
 pass_digest(const DemurMlpKernel *kernel, char *hex) {
-  DemurSha256 sum;
-  demur_sha256_init(&sum);
+  PlainSha256 sum;
+  plain_sha256_init(&sum);
   for (size_t s = 0; s < G_N_ELEMENTS(pass_shapes); s++) {
     Pass p;
     pass_init(&p, pass_shapes[s].n_inputs, pass_shapes[s].n);
     pass_run(&p, kernel);
-    demur_sha256_update(&sum, p.hidden1, p.n * H * sizeof(float));
-    demur_sha256_update(&sum, p.hidden2, p.n * H * sizeof(float));
-    demur_sha256_update(&sum, p.z, p.n * sizeof(float));
-    demur_sha256_update(&sum, p.gradient, p.shape.n_parameters * sizeof(float));
+    plain_sha256_update(&sum, p.hidden1, p.n * H * sizeof(float));
+    plain_sha256_update(&sum, p.hidden2, p.n * H * sizeof(float));
+    plain_sha256_update(&sum, p.z, p.n * sizeof(float));
+    plain_sha256_update(&sum, p.gradient, p.shape.n_parameters * sizeof(float));
     pass_clear(&p);
   }
-  guint8 digest[DEMUR_SHA256_BYTES];
-  demur_sha256_finish(&sum, digest);
-  demur_sha256_hex(digest, hex);
+  plain_sha256_finish(&sum, hex);
 }
 
 /* Frozen: what every processor must give, whichever of the kernels it has. */

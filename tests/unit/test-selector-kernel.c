@@ -87,7 +87,7 @@ test_same_bytes(void) {
       g_test_message("%s is not of this processor", kernels[k]->name);
       continue;
     }
-    char digest[DEMUR_SHA256_HEX];
+    char digest[PLAIN_SHA256_HEX];
     pass_digest(kernels[k], digest);
     g_assert_cmpstr(digest, ==,
                     strcmp(kernels[k]->name, "portable") == 0 ? PASS_PORTABLE_DIGEST
