@@ -154,9 +154,9 @@ draw_panel(const DemurEvidencePanel *panel, cairo_t *cr, const DemurPalette *pal
                   *limit = demur_text_evidence(panel->limit);
   g_autofree char *count = demur_text_counted((guint64)(panel->n > 0 ? last_patient(panel) : 0.0),
                                               "patient", "patients"),
-                  *words =
-                      g_strdup_printf("%s%s · now %s of %s", panel->alarm_at > 0 ? "ALARM · " : "",
-                                      count, now, limit);
+                  *words = panel->alarm_at > 0 /* there is room for no more */
+                               ? g_strdup_printf("ALARM · now %s of %s", now, limit)
+                               : g_strdup_printf("%s · now %s of %s", count, now, limit);
   demur_chart_text(cr, palette, words, size * 0.92, FALSE,
                    panel->alarm_at > 0 ? palette->warning : palette->muted, r.x, r.y + r.height, 0,
                    1, r.width);
