@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "app/late/late.h"
 #include "base/error.h"
 #include "tasks/serve-metrics.h"
 
@@ -173,6 +174,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return run_about(context, words[0], &options, error);
   const struct sigaction action = {.sa_handler = on_hangup, .sa_flags = SA_RESTART};
   sigaction(SIGHUP, &action, NULL);
+  demur_late_load_all(); /* what is lacking ends it now, and not with the first study */
   context->quiet = TRUE; /* a log has no use for a line of progress */
   const DemurServeParams params = {
       .config_path = words[0], .say = say_line, .reload_asked = reload_asked};

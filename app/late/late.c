@@ -7,6 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Those of the program, as its trampolines list them (late_end); the linker names both ends of a section, and where there
+ * is none, neither. */
+extern const DemurLateRoom *const rooms_begin[] __asm__("__start_demur_late_rooms")
+    __attribute__((weak, visibility("hidden")));
+extern const DemurLateRoom *const rooms_end[] __asm__("__stop_demur_late_rooms")
+    __attribute__((weak, visibility("hidden")));
+
 static void G_GNUC_NORETURN
 fail(const DemurLateRoom *room, const char *why) {
   g_printerr(
@@ -49,4 +56,10 @@ demur_late_enter(const DemurLateRoom *room) {
     g_ptr_array_add(loaded, (gpointer)room);
   }
   g_mutex_unlock(&lock);
+}
+
+void
+demur_late_load_all(void) {
+  for (const DemurLateRoom *const *room = rooms_begin; room != rooms_end; room++)
+    demur_late_enter(*room);
 }

@@ -27,5 +27,10 @@ typedef struct {
 
 /* Loads the room, fills its slots and makes their pages read-only; at once where that is done. Any thread. Where the
  * module can't be loaded, or is another build's (before any of it is called), the program says so on standard error and ends
- * with 1, since no caller of a function expects that: the installation is broken. Called by the trampolines alone. */
+ * with 1, since no caller of a function expects that: the installation is broken. Called by the trampolines and demur_late_load_all. */
 void demur_late_enter(const DemurLateRoom *room);
+
+/* Loads every room of the program now, and ends it likewise where one can't be loaded: for what runs for weeks, which must
+ * tell at its start what is lacking, and beneath which another version may be installed before it first calls a room. Does
+ * nothing in a program that has no such rooms. */
+void demur_late_load_all(void);

@@ -340,7 +340,7 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
   const char *const values[] = {"10", "demur", "10", "5", "3", "30000", default_sslmode(path),
                                 path, "UTF8",  NULL};
   Connection *c = g_new0(Connection, 1);
-  c->base.driver = &demur_driver_postgres;
+  c->base.driver = demur_driver_postgres();
   c->wait = wait;
   c->wait_data = data;
   c->read_only = read_only;
@@ -594,7 +594,7 @@ write_places(const char *sql, int *n) {
 static DemurStatement *
 prepare(DemurConnection *connection, const char *sql) {
   Statement *s = g_new0(Statement, 1);
-  s->base.driver = &demur_driver_postgres;
+  s->base.driver = demur_driver_postgres();
   s->connection = of_connection(connection);
   s->sql = write_places(sql, &s->n_parameters);
   s->parameters = g_new0(Parameter, MAX(s->n_parameters, 1));
@@ -1005,7 +1005,7 @@ make_dialect(DemurDialect what) {
   return what == DEMUR_DIALECT_FOREIGN_KEYS ? demur_postgres_references() : NULL;
 }
 
-const DemurDriver demur_driver_postgres = {
+static const DemurDriver driver = {
     .open = open_server,
     .close = close_connection,
     .fault = fault,
@@ -1076,3 +1076,8 @@ const DemurDriver demur_driver_postgres = {
                 "pg_catalog.pg_get_serial_sequence('demur.' || ?1, ?2)::regclass, ?3)",
         },
 };
+
+const DemurDriver *
+demur_driver_postgres(void) {
+  return &driver;
+}

@@ -160,7 +160,7 @@ open_file(const char *path, gboolean create, gboolean read_only, DemurWaitFunc w
   if (name == NULL)
     return NULL;
   Connection *connection = g_new0(Connection, 1);
-  connection->base.driver = &demur_driver_sqlite;
+  connection->base.driver = demur_driver_sqlite();
   connection->wait = wait;
   connection->wait_data = data;
   const int mode =
@@ -331,7 +331,7 @@ prepare(DemurConnection *connection, const char *sql) {
                          NULL) != SQLITE_OK)
     return NULL;
   Statement *statement = g_new0(Statement, 1);
-  statement->base.driver = &demur_driver_sqlite;
+  statement->base.driver = demur_driver_sqlite();
   statement->handle = handle;
   return &statement->base;
 }
@@ -496,7 +496,7 @@ replace(DemurConnection *to, DemurConnection *from) {
   return sqlite3_backup_finish(backup) == SQLITE_OK && code == SQLITE_DONE;
 }
 
-const DemurDriver demur_driver_sqlite = {
+static const DemurDriver driver = {
     .open = open_file,
     .close = close_connection,
     .fault = fault,
@@ -550,3 +550,8 @@ const DemurDriver demur_driver_sqlite = {
                 " FROM sqlite_master WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'",
         },
 };
+
+const DemurDriver *
+demur_driver_sqlite(void) {
+  return &driver;
+}

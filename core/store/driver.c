@@ -31,7 +31,7 @@ demur_workspace_is_server(const char *path) {
 
 const DemurDriver *
 demur_driver_of(const char *path) {
-  return demur_workspace_is_server(path) ? &demur_driver_postgres : &demur_driver_sqlite;
+  return demur_workspace_is_server(path) ? demur_driver_postgres() : demur_driver_sqlite();
 }
 
 gboolean

@@ -161,7 +161,10 @@ struct DemurDriver {
   const char *(*make_dialect)(DemurDialect what);
 };
 
-extern const DemurDriver demur_driver_sqlite, demur_driver_postgres;
+/* Functions, not data: what an engine's library takes to load, a program pays that asks for the engine
+ * (app/late/late.h), and no other. */
+const DemurDriver *demur_driver_sqlite(void);
+const DemurDriver *demur_driver_postgres(void);
 
 /* The driver of what a workspace's path names: a server's address (demur_workspace_is_server) or a file. */
 const DemurDriver *demur_driver_of(const char *path);

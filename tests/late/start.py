@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-LATE = ["libdcmdata", "libdcmnet", "libopenjp2", "libcurl", "libcairo", "libpango", "libqpdf", "libopenblas", "libstdc\\+\\+"]
+LATE = ["libdcmdata", "libdcmnet", "libopenjp2", "libcurl", "libcairo", "libpango", "libqpdf", "libopenblas", "libpq", "libstdc\\+\\+"]
 
 
 def named(path):

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/late/late.h"
 #include "late/absent.h"
 #include "late/newer.h"
 #include "late/older.h"
@@ -69,6 +70,20 @@ a_module_that_is_gone_is_said(void) {
       "*demur-absent-late.so, a part of the program, can't be loaded*install it again*");
 }
 
+/* Rooms are loaded in the order in which the program has them: behind the trial's comes the one that is not there. */
+static void
+all_are_loaded_or_the_program_ends(void) {
+  if (g_test_subprocess()) {
+    g_assert_false(is_loaded("demur-trial-late"));
+    demur_late_load_all();
+    exit(EXIT_SUCCESS);
+  }
+  g_test_trap_subprocess(NULL, 0, 0);
+  g_test_trap_assert_failed();
+  g_test_trap_assert_stderr("*demur-absent-late.so, a part of the program, can't be loaded*");
+  g_test_trap_assert_stderr_unmatched("*demur-trial-late*");
+}
+
 static void
 check_other_is_refused(const char *file) {
   g_test_trap_subprocess(NULL, 0, 0);
@@ -102,6 +117,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/late/threads", the_first_call_is_as_the_next_from_any_thread);
   g_test_add_func("/late/absent", a_module_that_is_gone_is_said);
+  g_test_add_func("/late/all", all_are_loaded_or_the_program_ends);
   g_test_add_func("/late/newer", a_module_that_says_another_build_is_refused);
   g_test_add_func("/late/older", a_module_that_says_no_build_is_refused);
   return g_test_run();
