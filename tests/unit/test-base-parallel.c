@@ -111,7 +111,7 @@ gaps_are_filled_once(void) {
 typedef struct {
   GMutex mutex;
   GCond changed;
-  gboolean begun, let_go;
+  atomic_bool begun, let_go; /* atomic, since ThreadSanitizer does not see GLib's mutexes */
 } Held;
 
 static void
