@@ -499,20 +499,66 @@ upgrade(DemurConnection *connection, gint64 from) {
 
 /* ---- transactions ---- */
 
-/* The transaction with the writers' lock, in one way to the server and back; the wait for the lock ends
- * after a step and begins anew, so that who waits is told and may give up. */
+/* Whether the server has answered within timeout_ms; a line that was lost has. */
+static gboolean
+has_answered(Connection *c, gint64 timeout_ms) {
+  const gint64 end = g_get_monotonic_time() + timeout_ms * 1000;
+  while (PQisBusy(c->server)) {
+    const gint64 left = end - g_get_monotonic_time();
+    if (left <= 0)
+      return FALSE;
+    GPollFD line = {.fd = PQsocket(c->server), .events = G_IO_IN};
+    if (g_poll(&line, 1, (int)((left + 999) / 1000)) > 0 && PQconsumeInput(c->server) != 1)
+      return TRUE;
+  }
+  return TRUE;
+}
+
+/* Takes back what the server is asked; it may have answered meanwhile. */
+static void
+take_back(Connection *c) {
+  char text[256];
+  PGcancel *cancel = PQgetCancel(c->server);
+  if (cancel != NULL)
+    (void)PQcancel(cancel, text, sizeof text);
+  PQfreeCancel(cancel);
+}
+
+/* What came of several statements: the first failure, where there is one. */
+static gboolean
+gather(Connection *c) {
+  gboolean ok = TRUE;
+  for (PGresult *result; (result = PQgetResult(c->server)) != NULL;)
+    if (!ok || (ok = check(c, result)))
+      PQclear(result);
+  return ok && (PQstatus(c->server) == CONNECTION_OK || fail(c, NULL));
+}
+
+/* The transaction with the writers' lock, in one way to the server and back. Who waits stays in the server's
+ * queue, which is served in order, until the lock is there or it is told to give up: a place that is given up
+ * and taken again is the last one. Limits of the server's own (a database's statement_timeout) don't end it. */
 static gboolean
 begin_write(Connection *c) {
-  static const char sql[] = BEGIN_WRITING "; SET LOCAL lock_timeout = " G_STRINGIFY(
-      DEMUR_WAIT_STEP_MS) ";"
-                          "SELECT pg_catalog.pg_advisory_xact_lock(" DEMUR_POSTGRES_WRITER_LOCK ");"
-                          "SET LOCAL lock_timeout = 0";
-  for (guint n_asked = 0;; n_asked++) {
-    if (execute(c, sql))
+  static const char sql[] =
+      BEGIN_WRITING "; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0;"
+                    "SELECT pg_catalog.pg_advisory_xact_lock(" DEMUR_POSTGRES_WRITER_LOCK ");"
+                    "SET LOCAL statement_timeout TO DEFAULT";
+  for (guint n_asked = 0;;) {
+    if (!drain(c) || (PQsendQuery(c->server, sql) != 1 && !fail(c, NULL)))
+      return FALSE;
+    gboolean goes_on = TRUE;
+    while (goes_on && !has_answered(c, DEMUR_WAIT_STEP_MS))
+      goes_on = c->wait(n_asked++, c->wait_data);
+    if (!goes_on)
+      take_back(c);
+    if (gather(c) && goes_on)
       return TRUE;
-    const gboolean locked = c->fault == DEMUR_FAULT_LOCKED;
-    PQclear(PQexec(c->server, "ROLLBACK"));
-    if (!locked || !c->wait(n_asked, c->wait_data))
+    if (!goes_on) /* also where the lock came while it was taken back */
+      keep_fault(c, DEMUR_FAULT_LOCKED, "another one writes");
+    /* Twice: a taking back that comes late ends the first. */
+    for (int i = 0; i < 2 && PQtransactionStatus(c->server) != PQTRANS_IDLE; i++)
+      PQclear(PQexec(c->server, "ROLLBACK"));
+    if (!goes_on || c->fault != DEMUR_FAULT_LOCKED || !c->wait(n_asked++, c->wait_data))
       return FALSE;
   }
 }

@@ -73,7 +73,7 @@ typedef struct {
 } DemurStatement;
 
 /* Asked each time that another program still holds the lock, n_asked times before: FALSE gives up. A
- * driver asks every DEMUR_WAIT_STEP_MS. */
+ * driver asks every DEMUR_WAIT_STEP_MS; one whose engine keeps a queue of writers stays in it meanwhile. */
 typedef gboolean (*DemurWaitFunc)(guint n_asked, gpointer data);
 #define DEMUR_WAIT_STEP_MS 50
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "common.h"
 #include "store/events.h"
+#include "store/reviews.h"
 #include "store/verdicts.h"
 #include "support/store.h"
 
@@ -320,6 +321,94 @@ a_line_over_a_network_is_kept_safe(void) {
   g_assert_true(speaks_in_the_open("127.0.0.1", ""));
 }
 
+/* ---- the queue of writers ---- */
+
+#define N_QUEUED 6
+#define N_TOLD 3 /* how often who waits has been told before something happens */
+
+typedef struct {
+  const char *path;
+  char *name;
+  gint n_told;               /* atomic */
+  GCancellable *cancellable; /* NULL: never gives up; cancelled once told N_TOLD times */
+  GError *error;
+} Queued;
+
+static void
+count_told(double fraction, const char *stage, gpointer data) {
+  (void)fraction, (void)stage;
+  Queued *queued = data;
+  if (g_atomic_int_add(&queued->n_told, 1) + 1 == N_TOLD && queued->cancellable != NULL)
+    g_cancellable_cancel(queued->cancellable);
+}
+
+static gpointer
+write_behind_others(gpointer data) {
+  Queued *queued = data;
+  const DemurProgress progress = {.func = count_told, .data = queued};
+  g_autoptr(DemurWorkspace) workspace = open_workspace(queued->path);
+  demur_workspace_tell_waiting(workspace, &progress);
+  (void)comment(workspace, queued->name, &queued->error);
+  return NULL;
+}
+
+/* However often they are told: nobody who came later writes before. */
+static void
+who_waits_keeps_the_place_in_the_queue(void) {
+  g_autofree char *path = demur_test_store_path("/queue", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  Queued queued[N_QUEUED];
+  GThread *threads[N_QUEUED];
+  g_assert_true(demur_workspace_begin(workspace, &error));
+  for (int i = 0; i < N_QUEUED; i++) {
+    queued[i] = (Queued){.path = path, .name = g_strdup_printf("%d", i)};
+    threads[i] = g_thread_new("queued", write_behind_others, &queued[i]);
+    while (g_atomic_int_get(&queued[i].n_told) < N_TOLD)
+      g_usleep(10000);
+  }
+  g_assert_true(demur_workspace_commit(workspace, &error));
+  for (int i = 0; i < N_QUEUED; i++) {
+    g_thread_join(threads[i]);
+    g_assert_no_error(queued[i].error);
+  }
+  g_autoptr(GPtrArray) written = demur_reviews_list(workspace, &error); /* newest first */
+  g_assert_no_error(error);
+  g_assert_cmpuint(written->len, ==, N_QUEUED);
+  for (int i = 0; i < N_QUEUED; i++) {
+    const DemurReviewRecord *review = written->pdata[N_QUEUED - 1 - i];
+    g_assert_cmpstr(review->comment, ==, queued[i].name);
+    g_free(queued[i].name);
+  }
+}
+
+/* Nor is anything left of it: the next one is not kept waiting, and the line is as good as before. */
+static void
+who_waits_may_give_up(void) {
+  g_autofree char *path = demur_test_store_path("/given-up", "w");
+  g_autoptr(DemurWorkspace) holder = open_workspace(path), waiter = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  Queued queued = {.cancellable = cancellable};
+  const DemurProgress progress = {.func = count_told, .data = &queued, .cancellable = cancellable};
+  demur_workspace_tell_waiting(waiter, &progress);
+  g_assert_true(demur_workspace_begin(holder, &error));
+  g_assert_false(demur_workspace_begin(waiter, &error));
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error(&error);
+  g_cancellable_reset(cancellable);
+  demur_workspace_set_patience(waiter, DEMUR_PATIENCE_SHORT);
+  g_assert_false(demur_workspace_begin(waiter, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_assert_true(demur_workspace_is_locked_out(waiter));
+  g_clear_error(&error);
+  g_assert_true(comment(holder, "first", &error));
+  g_assert_true(demur_workspace_commit(holder, &error));
+  demur_workspace_set_patience(waiter, DEMUR_PATIENCE_ENDLESS);
+  g_assert_true(comment(waiter, "second", &error));
+  g_assert_no_error(error);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -329,6 +418,8 @@ main(int argc, char **argv) {
   ADD("an-operator-stands-for-no-other", an_operator_of_the_workspace_s_schema_stands_for_no_other);
   ADD("a-reference-that-leads-nowhere-is-told", a_reference_that_leads_nowhere_is_told);
   ADD("who-waited-sees-what-was-written-meanwhile", who_waited_sees_what_was_written_meanwhile);
+  ADD("who-waits-keeps-the-place-in-the-queue", who_waits_keeps_the_place_in_the_queue);
+  ADD("who-waits-may-give-up", who_waits_may_give_up);
   ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);
   ADD("a-database-of-another-encoding-is-refused", a_database_of_another_encoding_is_refused);
   ADD("a-password-is-never-told", a_password_is_never_told);
