@@ -313,6 +313,39 @@ test_older_document(void) {
                     other->signals[DEMUR_WATCH_RISK].evidence[99]);
 }
 
+/* A watch that has begun goes on as it did: evidence as the program computed it that made such plans (commit 6c40738, the
+ * last whose new plans had bets 2; the same stream and reference), by what asks labels alone and by what asks the
+ * reference's kernels and risks. */
+static void
+test_older_bets(void) {
+  static const struct {
+    gint bets;
+    DemurWatchSignal signal;
+    double evidence; /* at the hundredth patient */
+  } kept[] = {{1, DEMUR_WATCH_SLOPE, 0.92841465482400154},
+              {1, DEMUR_WATCH_CALIBRATION, 0.94084941688602464},
+              {1, DEMUR_WATCH_KERNEL, 2.7351583628349978},
+              {1, DEMUR_WATCH_RISK, 0.99103508097171422},
+              {2, DEMUR_WATCH_SLOPE, 0.92841465482400154},
+              {2, DEMUR_WATCH_CALIBRATION, 0.94196156205339332},
+              {2, DEMUR_WATCH_KERNEL, 1.3656553526448099},
+              {2, DEMUR_WATCH_RISK, 0.93214421926259616}};
+  g_autoptr(GArray) patients = stream(3, &usual, &usual, 0, 150);
+  for (gint bets = 1; bets <= 2; bets++) {
+    g_autoptr(DemurWatchPlan) plan = plan_like(&usual, 3, 120, bets);
+    g_autofree char *json = demur_watch_plan_to_json(plan);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurWatchPlan) back = demur_watch_plan_from_json(json, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(back->bets, ==, bets);
+    g_autoptr(DemurWatchResult) result = look(back, patients);
+    for (guint k = 0; k < G_N_ELEMENTS(kept); k++)
+      if (kept[k].bets == bets)
+        demur_assert_close(result->signals[kept[k].signal].evidence[99], kept[k].evidence, 1e-9,
+                           0.0);
+  }
+}
+
 /* Labels that are late, and come in any order, give in the end what they would have given at once;
  * on the way nobody counts before those who arrived earlier; who is censored is passed over. */
 static void
@@ -435,6 +468,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch/shares-by-hand", test_shares_by_hand);
   g_test_add_func("/watch/document", test_document);
   g_test_add_func("/watch/older-document", test_older_document);
+  g_test_add_func("/watch/older-bets", test_older_bets);
   g_test_add_func("/watch/late-labels", test_late_labels);
   g_test_add_func("/watch/after", test_after);
   g_test_add_func("/watch/changes", test_changes);
