@@ -58,9 +58,22 @@ check_extent(const char *text, size_t length, GError **error) {
   return TRUE;
 }
 
+/* json-glib ends there without a word, and takes what stands before it for the whole. */
+static gboolean
+check_no_nul(const char *text, size_t length, GError **error) {
+  const char *nul = memchr(text, '\0', length);
+  if (nul == NULL)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_INPUT, "byte %zu: a NUL has no place in JSON",
+                  (size_t)(nul - text) + 1);
+  return FALSE;
+}
+
 gboolean
 demur_json_load(JsonParser *parser, const char *text, gssize length, GError **error) {
   g_autoptr(GError) local = NULL;
+  if (length > 0 && !check_no_nul(text, (size_t)length, error))
+    return FALSE;
   if (!check_extent(text, length < 0 ? strlen(text) : (size_t)length, error))
     return FALSE;
   if (json_parser_load_from_data(parser, text, length, &local))

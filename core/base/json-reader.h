@@ -13,8 +13,8 @@
 G_BEGIN_DECLS
 
 /* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON
- * or nested deeper than any document of this program: json-glib recurses, and would run out of
- * stack on it; or of more values (2^24) than any has, each of which takes some hundred bytes. */
+ * or has a NUL, behind which json-glib reads nothing; or nested deeper than any document of this
+ * program: json-glib recurses, and would run out of stack on it; or of more values (2^24) than any has, each of which takes some hundred bytes. */
 gboolean demur_json_load(JsonParser *parser, const char *text, gssize length,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -159,6 +159,35 @@ nesting_is_bounded(void) {
   }
 }
 
+/* json-glib ends at a NUL without a word, wherever it stands: what is behind would be in no digest, and be sent on
+ * with a document that is sound. Its place is told, from 1. */
+static void
+a_nul_is_refused_at_its_place(void) {
+  static const struct {
+    const char *text;
+    size_t length, place;
+  } cases[] = {
+      {"{\"a\": 1}\0{\"a\": 2}", 17, 9},
+      {"{\"a\": 1}\0", 9, 9},
+      {"{\"a\": 1}\n\0\0 more", 16, 10},
+      {"{\"a\0\": 1}", 9, 4},
+      {"{\"a\\\0\": 1}", 10, 5},
+      {"\0{\"a\": 1}", 9, 1},
+      {"{\"a\"\0: 1}", 9, 5},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    g_autoptr(GError) error = NULL, of_tree = NULL;
+    g_assert_false(demur_json_load(parser, cases[i].text, (gssize)cases[i].length, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_autofree char *place = g_strdup_printf("byte %zu: ", cases[i].place);
+    g_assert_true(g_str_has_prefix(error->message, place));
+    g_assert_null(demur_json_tree(cases[i].text, (gssize)cases[i].length, &of_tree));
+    g_assert_error(of_tree, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_cmpstr(of_tree->message, ==, error->message);
+  }
+}
+
 /* Before they are parsed: json-glib takes some hundred bytes for each. */
 static void
 values_are_bounded(void) {
@@ -194,6 +223,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-reader/kinds", each_kind_is_read_as_itself);
   g_test_add_func("/base/json-reader/refused", every_other_kind_is_refused_by_name);
   g_test_add_func("/base/json-reader/nesting", nesting_is_bounded);
+  g_test_add_func("/base/json-reader/nul", a_nul_is_refused_at_its_place);
   g_test_add_func("/base/json-reader/values", values_are_bounded);
   g_test_add_func("/base/json-reader/documents", documents_alone_are_parsed);
   return g_test_run();
