@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "base/sha256.h"
+#include "selector/scoring.h"
 #include "selector/selector-private.h"
 #include "selector/selector-sound.h"
 
@@ -57,20 +58,65 @@ demur_selector_federated(const DemurSelector *selector, size_t i) {
                                 (const char *const *)origin->sites, origin->n_scans};
 }
 
-char *
-demur_selector_federated_sentence(const DemurSelector *selector) {
-  const size_t n = demur_selector_n_federated(selector);
-  if (n == 0)
-    return NULL;
-  g_autoptr(GString) text = g_string_new("Its risks come from sums of several sites: ");
-  for (size_t i = 0; i < n; i++) {
+static gboolean
+same_correctors(const DemurCorrector *a, const DemurCorrector *b) {
+  return a->n_inputs == b->n_inputs && a->intercept == b->intercept &&
+         memcmp(a->weights, b->weights, a->n_inputs * sizeof(double)) == 0;
+}
+
+/* A corrector went to the risks where these are a corrector's, and else to the scores: then both
+ * correctors are it, even where a map came behind it (part_correctors). */
+static DemurFederatedReach
+reach_of_corrector(const DemurSelector *s) {
+  if (s->recalibration != NULL && s->recalibration->kind == DEMUR_RECALIBRATION_CORRECTOR)
+    return DEMUR_FEDERATED_RISKS;
+  return s->raw.corrector == NULL || (s->corrected.corrector != NULL &&
+                                      same_correctors(s->raw.corrector, s->corrected.corrector))
+             ? DEMUR_FEDERATED_SCORES
+             : DEMUR_FEDERATED_UNUSED;
+}
+
+DemurFederatedReach
+demur_selector_federated_reach(const DemurSelector *selector, size_t i) {
+  const DemurFederatedPart part = demur_selector_federated(selector, i).part;
+  for (size_t j = i + 1; j < demur_selector_n_federated(selector); j++) {
+    const DemurFederatedPart later = demur_selector_federated(selector, j).part;
+    /* A map takes the place of all that moved risks, a corrector that of its own intercept. */
+    if ((later == DEMUR_FEDERATED_RECALIBRATION && part != DEMUR_FEDERATED_CORRECTOR) ||
+        (later == DEMUR_FEDERATED_CORRECTOR && part != DEMUR_FEDERATED_RECALIBRATION))
+      return DEMUR_FEDERATED_UNUSED;
+  }
+  return part == DEMUR_FEDERATED_CORRECTOR ? reach_of_corrector(selector) : DEMUR_FEDERATED_RISKS;
+}
+
+static void
+tell_reach(const DemurSelector *selector, DemurFederatedReach reach, GString *text) {
+  static const char *const openings[DEMUR_N_FEDERATED_REACHES] = {
+      [DEMUR_FEDERATED_RISKS] = "Its risks come from sums of several sites: ",
+      [DEMUR_FEDERATED_SCORES] = "Its scores come from sums of several sites: ",
+      [DEMUR_FEDERATED_UNUSED] = "Of several sites' sums, but not in use: "};
+  size_t n = 0;
+  for (size_t i = 0; i < demur_selector_n_federated(selector); i++) {
+    if (demur_selector_federated_reach(selector, i) != reach)
+      continue;
     const DemurFederatedOrigin origin = demur_selector_federated(selector, i);
     g_autofree char *sites = g_strjoinv(", ", (char **)origin.sites);
-    g_string_append_printf(text, "%s%s of %" G_GUINT64_FORMAT " scans of %s (result %.12s)",
-                           i > 0 ? "; then " : "", part_names[origin.part], origin.n_scans, sites,
-                           origin.result);
+    g_string_append_printf(text, "%s%s%s of %" G_GUINT64_FORMAT " scans of %s (result %.12s)",
+                           n > 0 || text->len == 0 ? "" : " ", n > 0 ? "; then " : openings[reach],
+                           part_names[origin.part], origin.n_scans, sites, origin.result);
+    n++;
   }
-  g_string_append_c(text, '.');
+  if (n > 0)
+    g_string_append_c(text, '.');
+}
+
+char *
+demur_selector_federated_sentence(const DemurSelector *selector) {
+  if (demur_selector_n_federated(selector) == 0)
+    return NULL;
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint reach = 0; reach < DEMUR_N_FEDERATED_REACHES; reach++)
+    tell_reach(selector, (DemurFederatedReach)reach, text);
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -203,10 +249,47 @@ take_recalibration(DemurSelector *s, const DemurFederatedNumbers *numbers, GErro
   return TRUE;
 }
 
-/* The corrector of raw risks; NULL with error where nothing hangs on it. */
+static DemurRecalibrationKind
+kind_of(const DemurSelector *s) {
+  return s->recalibration != NULL ? s->recalibration->kind : DEMUR_RECALIBRATION_NONE;
+}
+
+static gboolean
+scores_read_corrector(const DemurSelector *s) {
+  const size_t first = s->columns->n_confidence + s->columns->n_outlier,
+               end = first + s->columns->n_corrector;
+  if (s->settings->scoring != DEMUR_SCORING_NETWORK) {
+    const gssize column = demur_selector_column(s, demur_scoring_row(s->settings->scoring)->column);
+    return column >= (gssize)first && column < (gssize)end;
+  }
+  for (size_t c = 0; c < s->n_inputs; c++)
+    if (s->inputs[c] >= first && s->inputs[c] < end)
+      return TRUE;
+  return FALSE;
+}
+
+/* The corrector of raw risks; NULL with error where nothing hangs on it: behind a map of the risks that
+ * corrector goes nowhere, as the scores read the one of the risks that are seen; without a map it goes to
+ * the scores alone. */
 static DemurCorrector *
 corrector_of(DemurSelector *s, GError **error) {
-  DemurCorrector *corrector = s->raw.corrector != NULL ? s->raw.corrector : s->corrected.corrector;
+  const DemurRecalibrationKind kind = kind_of(s);
+  if (kind != DEMUR_RECALIBRATION_NONE && kind != DEMUR_RECALIBRATION_CORRECTOR) {
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "the selector's risks are recalibrated by a map (%s), and its scores read the "
+                    "corrector behind that map: another corrector of the model's risks would "
+                    "change nothing",
+                    demur_recalibration_name(kind));
+    return NULL;
+  }
+  if (kind == DEMUR_RECALIBRATION_NONE && !scores_read_corrector(s)) {
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "neither the selector's risks nor its scores read its corrector: another one "
+                    "would change nothing");
+    return NULL;
+  }
+  DemurCorrector *corrector =
+      kind == DEMUR_RECALIBRATION_CORRECTOR ? s->raw.corrector : s->corrected.corrector;
   if (corrector != NULL && corrector->slope > 0.0)
     return corrector;
   demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
@@ -240,7 +323,7 @@ take_corrector(DemurSelector *s, const DemurFederatedNumbers *numbers, GError **
 static gboolean
 take_intercept(DemurSelector *s, double intercept, GError **error) {
   const DemurRecalibration *map = s->recalibration;
-  const DemurRecalibrationKind kind = map != NULL ? map->kind : DEMUR_RECALIBRATION_NONE;
+  const DemurRecalibrationKind kind = kind_of(s);
   DemurCorrector *corrector = NULL;
   switch (kind) {
   case DEMUR_RECALIBRATION_NONE:

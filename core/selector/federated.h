@@ -4,7 +4,8 @@
  *   recalibration  logit r' = a logit r + b of the model's risk r (K > 2: softmax(a log p)), in place of
  *                  the selector's own map
  *   corrector      weights and intercept of delta at the study's lambda, in place of those of the
- *                  corrector of raw risks; its share s and the spread of its sites stay
+ *                  corrector of raw risks; its share s and the spread of its sites stay. Where the
+ *                  risks are that corrector's they change, where they are the model's the scores alone
  *   intercept      logit r' = logit r_seen + b of the risk that the selector sees: what an audit of all
  *                  sites together says
  *
@@ -54,8 +55,8 @@ typedef struct {
 
 /* The new selector. DEMUR_ERROR_STATE where the study is of another selector; DEMUR_ERROR_INPUT where it
  * has other columns or classes, or numbers that no fit gives; DEMUR_ERROR_UNSUPPORTED where the numbers
- * have no place in it (an intercept behind isotonic steps, a corrector that nothing hangs on: its
- * s is 0). */
+ * have no place in it (an intercept behind isotonic steps, a corrector that nothing hangs on: its s is
+ * 0, a map stands before the corrector that is read, or scores read none). */
 DemurSelector *demur_selector_federate(const DemurSelector *selector,
                                        const DemurFederatedOrigin *origin,
                                        const DemurFederatedNumbers *numbers,
@@ -66,11 +67,22 @@ size_t demur_selector_n_federated(const DemurSelector *selector);
 /* Study i; what it points to is the selector's own. */
 DemurFederatedOrigin demur_selector_federated(const DemurSelector *selector, size_t i);
 
+/* What of the selector comes from a study. */
+typedef enum {
+  DEMUR_FEDERATED_RISKS,  /* its risks, and with them its scores */
+  DEMUR_FEDERATED_SCORES, /* its scores alone */
+  DEMUR_FEDERATED_UNUSED, /* nothing: a later study took its place */
+  DEMUR_N_FEDERATED_REACHES,
+} DemurFederatedReach;
+
+/* Of study i. */
+DemurFederatedReach demur_selector_federated_reach(const DemurSelector *selector, size_t i);
+
 /* All of them as the member "federated" of the object that is open, as the selector's document has it:
  * [{"part", "result", "selector", "sites", "n_scans"}]; no member where there is none. */
 void demur_selector_write_federated(const DemurSelector *selector, DemurJson *json);
 
-/* Where the selector's risks come from, a sentence (owned); NULL where from no study. */
+/* Where the selector's risks and scores come from, a sentence for each (owned); NULL where from no study. */
 char *demur_selector_federated_sentence(const DemurSelector *selector);
 
 G_END_DECLS

@@ -24,7 +24,7 @@ char *demur_task_validation_sentence(DemurTask *task, const char *name);
 /* Adds what everybody who is about to use the selector is to know of its training, if anything. */
 void demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warnings);
 
-/* Likewise of the studies of several sites that its risks come from (selector/federated.h). */
+/* Likewise of the studies of several sites that it comes from (selector/federated.h). */
 void demur_task_warn_federated(const DemurSelector *selector, GPtrArray *warnings);
 
 /* A cohort of the workspace, its scans in canonical order (cohort/order.h). */

@@ -69,9 +69,10 @@ demur_task_warning_words(const DemurTaskWarning *warning, DemurTaskTranslate tra
                                        "isolation forest and LOF are left out of the features")));
   case DEMUR_TASK_WARNING_FEDERATED:
     return g_strdup_printf(
-        say(translate, DEMUR_TASK_WORD("its risks come from sums of several sites (%s); the scans "
-                                       "that answered there are in-sample: tune and evaluate on "
-                                       "others")),
+        say(translate,
+            DEMUR_TASK_WORD("its numbers come from sums of several sites (%s); the scans "
+                            "that answered there are in-sample: tune and evaluate on "
+                            "others")),
         warning->subject);
   case DEMUR_N_TASK_WARNINGS:
     break;

@@ -11,7 +11,7 @@ typedef enum {
   DEMUR_TASK_WARNING_SEEN,          /* n patients made the selector */
   DEMUR_TASK_WARNING_SITE_TRAINED,  /* the audited site helped to train the selector: subject */
   DEMUR_TASK_WARNING_NO_EMBEDDINGS, /* the cohort has none: trained without outlier features */
-  DEMUR_TASK_WARNING_FEDERATED, /* its risks come from n studies of sites: subject, of the last */
+  DEMUR_TASK_WARNING_FEDERATED,     /* it comes from n studies of sites: subject, of the last */
   DEMUR_N_TASK_WARNINGS,
 } DemurTaskWarningKind;
 

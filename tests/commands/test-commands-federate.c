@@ -258,6 +258,10 @@ test_how_scans_are_shared_out_corrects_alike(void) {
     demur_assert_close(weight, json_array_get_double_element(theirs, c), 1e-9, 1e-9);
   }
   g_assert_cmpfloat(largest, >, 1e-3);
+  /* No score of this selector reads its corrector. */
+  g_autoptr(Run) refused = run_line(sandbox, "federate install result corrected");
+  assert_status(refused, 1);
+  assert_says(refused->err, "change nothing");
 }
 
 /* Sums over the scans that score from the threshold on, and what `evaluate` says of the same. */
