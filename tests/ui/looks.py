@@ -9,6 +9,7 @@ LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("
          ("1920x1080", 1, 192, "light", "C"), ("1024x768", 1, 96, "dark", "de"), ("1280x800", 1, 96, "light", "de"),
          ("1280x800", 1, 96, "dark", "xx"), ("1920x1080", 1, 144, "contrast", "xx"), ("1280x800", 1, 96, "dark", "rtl")]
 # Those with the least room for their words: a doubled scale, text twice as large, German in the smallest window, and from right to left.
+# long/nothing-is-cut looks at all of them, English in the smallest window too.
 TIGHT = [LOOKS[4], LOOKS[6], LOOKS[7], LOOKS[11]]
 # Beside them on the sheets that a person looks at.
 MORE = [("2560x1440", 2, 96, "dark", "C"), ("1440x900", 1, 96, "dark", "de"), ("1920x1080", 1, 96, "light", "de"), ("1024x768", 1, 96, "light", "rtl")]
