@@ -1,8 +1,9 @@
 /* The PostgreSQL driver: a database a workspace, in a schema of its own. The only file that knows libpq.
  *
  * Numbers and bytes go both ways in binary, so that a double is the same to its last bit. A statement is
- * prepared by its first step, when the types of what is bound are known, and its rows are fetched as a
- * whole: so several statements may be read at once, as with SQLite. Writers take one advisory lock for
+ * prepared by its first step, when the types of what is bound are known. Its rows come one by one, as they
+ * are stepped through: reading many holds one. Several may be read at once, as with SQLite: once another
+ * needs the line, what is left of the one on it is taken into memory. Writers take one advisory lock for
  * as long as their transaction lasts: one at a time, in the order of their events, as BEGIN IMMEDIATE
  * has it. A connection that was lost is made anew between transactions, never in one. */
 #include <math.h>
@@ -40,9 +41,12 @@ enum {
 #define OPEN_CLASS "1332766062" /* 0x4f70656e, "Open": advisory locks of scans that are open */
 #define OLDEST_SERVER 150000
 
+typedef struct Statement Statement;
+
 typedef struct {
   DemurConnection base;
   PGconn *server;
+  Statement *on_line; /* whose rows are on their way, one by one; NULL: nobody's */
   DemurWaitFunc wait;
   gpointer wait_data;
   gboolean read_only;
@@ -63,7 +67,7 @@ typedef struct {
   char number[sizeof(gint64)]; /* big endian */
 } Parameter;
 
-typedef struct {
+struct Statement {
   DemurStatement base;
   Connection *connection;
   char *sql;
@@ -72,10 +76,13 @@ typedef struct {
   Oid *prepared;  /* types that it was prepared with */
   guint session;  /* in which; 0: not yet */
   char name[24];  /* on the server */
-  PGresult *rows; /* NULL: not run */
+  PGresult *rows; /* the one that is read, or all; NULL: not run */
   int row;
+  PGresult *rest;          /* those behind rows that were taken into memory; NULL: none */
+  DemurFault fault_behind; /* what came behind them */
+  char *message_behind;    /* NULL: nothing */
   char digits[24];
-} Statement;
+};
 
 static Connection *
 of_connection(DemurConnection *connection) {
@@ -142,10 +149,48 @@ check(Connection *c, PGresult *result) {
 
 /* ---- the connection ---- */
 
+/* Puts the first of row's rows behind the others; FALSE: no memory. */
+static gboolean
+append_row(PGresult **rows, const PGresult *row) {
+  if (*rows == NULL)
+    return (*rows = PQcopyResult(row, PG_COPYRES_ATTRS | PG_COPYRES_TUPLES)) != NULL;
+  const int n = PQntuples(*rows);
+  for (int i = 0; i < PQnfields(row); i++)
+    if (!PQsetvalue(*rows, n, i, PQgetisnull(row, 0, i) ? NULL : PQgetvalue(row, 0, i),
+                    PQgetisnull(row, 0, i) ? -1 : PQgetlength(row, 0, i)))
+      return FALSE;
+  return TRUE;
+}
+
+/* Frees the line: what is left of the statement on it is kept, or dropped. What it failed by is told when it is
+ * stepped that far. */
+static void
+free_line(Connection *c, gboolean keep) {
+  Statement *s = c->on_line;
+  if (s == NULL)
+    return;
+  c->on_line = NULL;
+  for (PGresult *part; (part = PQgetResult(c->server)) != NULL; PQclear(part)) {
+    const ExecStatusType status = PQresultStatus(part);
+    if (!keep || s->message_behind != NULL)
+      continue;
+    if (status == PGRES_SINGLE_TUPLE ? append_row(&s->rest, part)
+                                     : status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+      continue;
+    if (status == PGRES_SINGLE_TUPLE)
+      keep_fault(c, DEMUR_FAULT_OTHER, "there is no memory for what was read");
+    else
+      fail(c, part);
+    s->fault_behind = c->fault;
+    s->message_behind = g_strdup(c->message);
+  }
+}
+
 /* What came of the statements that were put off: each gives its result and an end, behind the last of
  * them stands the mark that all are told. The first that failed is the fault; none behind it was run. */
 static gboolean
 drain(Connection *c) {
+  free_line(c, TRUE);
   if (c->n_later == 0)
     return TRUE;
   gboolean ok = PQpipelineSync(c->server) == 1 || fail(c, NULL);
@@ -188,6 +233,7 @@ configure(Connection *c) {
  * transaction the line is made anew. */
 static gboolean
 ensure(Connection *c) {
+  free_line(c, TRUE);
   if (c->in_transaction)
     return TRUE;
   if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
@@ -208,6 +254,8 @@ ignore_notice(void *data, const char *message) {
 /* One whole number. */
 static gboolean
 ask_number(Connection *c, const char *sql, gint64 *number) {
+  if (!drain(c))
+    return FALSE;
   PGresult *result = PQexec(c->server, sql);
   if (!check(c, result))
     return FALSE;
@@ -652,7 +700,11 @@ prepare(DemurConnection *connection, const char *sql) {
 static void
 reset(DemurStatement *statement) {
   Statement *s = of_statement(statement);
+  if (s->connection->on_line == s)
+    free_line(s->connection, FALSE);
   g_clear_pointer(&s->rows, PQclear);
+  g_clear_pointer(&s->rest, PQclear);
+  g_clear_pointer(&s->message_behind, g_free);
   s->row = -1;
 }
 
@@ -786,22 +838,51 @@ run(Statement *s) {
   Connection *c = s->connection;
   if (!ensure(c) || !drain(c) || !prepare_here(s) || !send_bound(s))
     return FALSE;
-  PGresult *rows = PQgetResult(c->server);
-  PQclear(PQgetResult(c->server)); /* the end */
-  if (!check(c, rows))
-    return FALSE;
-  c->n_changed = g_ascii_strtoll(PQcmdTuples(rows), NULL, 10);
-  s->rows = rows;
-  s->row = -1;
+  if (PQsetSingleRowMode(c->server) != 1)
+    return fail(c, NULL);
+  c->on_line = s;
   return TRUE;
+}
+
+/* The next row from the line. */
+static DemurStep
+take_row(Statement *s) {
+  Connection *c = s->connection;
+  PQclear(s->rows);
+  s->rows = PQgetResult(c->server);
+  s->row = 0;
+  if (PQresultStatus(s->rows) == PGRES_SINGLE_TUPLE)
+    return DEMUR_STEP_ROW;
+  c->on_line = NULL;
+  PQclear(PQgetResult(c->server)); /* the end */
+  if (!check(c, s->rows)) {
+    s->rows = NULL;
+    return DEMUR_STEP_FAILED;
+  }
+  c->n_changed = g_ascii_strtoll(PQcmdTuples(s->rows), NULL, 10);
+  return DEMUR_STEP_DONE;
 }
 
 static DemurStep
 step(DemurStatement *statement) {
   Statement *s = of_statement(statement);
-  if (s->rows == NULL && !run(s))
+  Connection *c = s->connection;
+  if (s->rows == NULL && s->rest == NULL && s->message_behind == NULL && !run(s))
     return DEMUR_STEP_FAILED;
-  return ++s->row < PQntuples(s->rows) ? DEMUR_STEP_ROW : DEMUR_STEP_DONE;
+  if (c->on_line == s)
+    return take_row(s);
+  if (++s->row < PQntuples(s->rows))
+    return DEMUR_STEP_ROW;
+  if (s->rest != NULL) {
+    PQclear(s->rows);
+    s->rows = g_steal_pointer(&s->rest);
+    s->row = 0;
+    return DEMUR_STEP_ROW;
+  }
+  if (s->message_behind == NULL)
+    return DEMUR_STEP_DONE;
+  keep_fault(c, s->fault_behind, s->message_behind);
+  return DEMUR_STEP_FAILED;
 }
 
 /* On a line as slow as a network's, a way there and back a row is what a row costs. */
@@ -810,12 +891,15 @@ run_later(DemurStatement *statement) {
   Statement *s = of_statement(statement);
   Connection *c = s->connection;
   if (!c->in_transaction) {
-    const gboolean ok = run(s);
+    DemurStep end;
+    while ((end = step(statement)) == DEMUR_STEP_ROW)
+      ;
     reset(statement);
-    return ok;
+    return end == DEMUR_STEP_DONE;
   }
   if (!prepare_here(s))
     return FALSE;
+  free_line(c, TRUE);
   if (c->n_later == 0 && PQenterPipelineMode(c->server) != 1)
     return fail(c, NULL);
   if (!send_bound(s)) {
@@ -979,6 +1063,8 @@ wait_change(DemurConnection *connection, guint timeout_ms, gboolean *written, gb
   Connection *c = of_connection(connection);
   const gint64 end = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
   *written = *opened = FALSE;
+  if (!drain(c))
+    return FALSE;
   for (;;) {
     if (PQconsumeInput(c->server) != 1 || PQstatus(c->server) != CONNECTION_OK)
       return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));

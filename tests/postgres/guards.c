@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "common.h"
+#include "store/connection.h"
 #include "store/events.h"
 #include "store/reviews.h"
 #include "store/verdicts.h"
@@ -409,6 +410,95 @@ who_waits_may_give_up(void) {
   g_assert_no_error(error);
 }
 
+/* ---- rows, one by one ---- */
+
+/* Steps once: whether there is a row. */
+static gboolean
+next_row(DemurWorkspace *workspace, DemurStatement *statement) {
+  g_autoptr(GError) error = NULL;
+  gboolean row = FALSE;
+  g_assert_true(demur_store_step(workspace, statement, &row, "reading", &error));
+  g_assert_no_error(error);
+  return row;
+}
+
+static DemurStatement *
+prepare_rows(DemurWorkspace *workspace, const char *sql) {
+  g_autoptr(GError) error = NULL;
+  DemurStatement *statement = demur_store_statement(workspace, sql, &error);
+  g_assert_no_error(error);
+  return statement;
+}
+
+/* The last of them can't be made, and is not asked for before it is read. */
+#define N_ROWS 2000
+#define FAILS_AT_THE_END "SELECT 1 / (2000 - g) FROM generate_series(1, 2000) g"
+
+static void
+rows_come_before_the_last_is_read(void) {
+  g_autofree char *path = demur_test_store_path("/rows", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  for (int taken = 0; taken < 2; taken++) { /* as it comes, or from memory */
+    DemurStatement *statement = prepare_rows(workspace, FAILS_AT_THE_END);
+    for (int i = 1; i < N_ROWS; i++) {
+      g_assert_true(next_row(workspace, statement));
+      g_assert_cmpint(demur_store_int(statement, 0), ==, 1 / (N_ROWS - i));
+      g_autoptr(GError) error = NULL;
+      if (taken == 1 && i == N_ROWS / 2)
+        g_assert_true(comment(workspace, "meanwhile", &error));
+    }
+    g_autoptr(GError) error = NULL;
+    gboolean row = FALSE;
+    g_assert_false(demur_store_step(workspace, statement, &row, "reading", &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+    g_test_message("%s", error->message);
+  }
+}
+
+/* What needs the line while rows are on their way: none is lost, and each stands as it did when it was asked for. */
+static void
+several_are_read_at_once(void) {
+  g_autofree char *path = demur_test_store_path("/at-once", "w");
+  g_autoptr(DemurWorkspace) workspace = open_workspace(path);
+  g_autoptr(GError) error = NULL;
+  DemurStatement *outer = prepare_rows(
+      workspace, "SELECT g, nullif(g, 7)::text, g::float8 / 4 FROM generate_series(1, 2000) g");
+  for (gint64 i = 1; i <= N_ROWS; i++) {
+    g_assert_true(next_row(workspace, outer));
+    const char *text = demur_store_peek(outer, 1);
+    if (i % 100 == 2) {
+      DemurStatement *inner = prepare_rows(workspace, "SELECT g FROM generate_series(5, 9) g");
+      for (gint64 j = 5; j <= (i < 500 ? 9 : 6); j++) { /* to its end, and not */
+        g_assert_true(next_row(workspace, inner));
+        g_assert_cmpint(demur_store_int(inner, 0), ==, j);
+      }
+    }
+    if (i % 500 == 3) {
+      g_assert_true(demur_workspace_begin(workspace, &error));
+      g_assert_true(comment(workspace, "in between", &error));
+      if (i == 503)
+        demur_workspace_rollback(workspace);
+      else
+        g_assert_true(demur_workspace_commit(workspace, &error));
+      g_assert_no_error(error);
+    }
+    g_assert_cmpint(demur_store_int(outer, 0), ==, i);
+    g_autofree char *digits = g_strdup_printf("%d", (int)i);
+    g_assert_cmpstr(text, ==, i == 7 ? NULL : digits); /* good until the next step */
+    g_assert_true(demur_store_double(outer, 2) == (double)i / 4);
+  }
+  g_assert_false(next_row(workspace, outer));
+  g_autoptr(GPtrArray) reviews = demur_reviews_list(workspace, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(reviews->len, ==, 3);
+  /* One that is left in the middle leaves nothing on the line. */
+  outer = prepare_rows(workspace, FAILS_AT_THE_END);
+  g_assert_true(next_row(workspace, outer));
+  demur_store_reset(outer);
+  g_assert_true(comment(workspace, "behind", &error));
+  g_assert_no_error(error);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -420,6 +510,8 @@ main(int argc, char **argv) {
   ADD("who-waited-sees-what-was-written-meanwhile", who_waited_sees_what_was_written_meanwhile);
   ADD("who-waits-keeps-the-place-in-the-queue", who_waits_keeps_the_place_in_the_queue);
   ADD("who-waits-may-give-up", who_waits_may_give_up);
+  ADD("rows-come-before-the-last-is-read", rows_come_before_the_last_is_read);
+  ADD("several-are-read-at-once", several_are_read_at_once);
   ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);
   ADD("a-database-of-another-encoding-is-refused", a_database_of_another_encoding_is_refused);
   ADD("a-password-is-never-told", a_password_is_never_told);

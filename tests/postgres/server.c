@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "common.h"
+#include "store/connection.h"
 #include "store/reviews.h"
 #include "store/verdicts.h"
 #include "support/store.h"
@@ -127,9 +128,42 @@ many_write_and_nothing_is_lost(void) {
   assert_sound(workspace, (size_t)N_CLIENTS * N_LOOPS);
 }
 
+/* The most memory that the process has held so far, in kB. */
+static gint64
+peak_kb(void) {
+  g_autofree char *status = NULL;
+  g_assert_true(g_file_get_contents("/proc/self/status", &status, NULL, NULL));
+  const char *line = strstr(status, "VmHWM:");
+  g_assert_nonnull(line);
+  return g_ascii_strtoll(line + strlen("VmHWM:"), NULL, 10);
+}
+
+/* 200,000 rows of 500 bytes are 100 MB; one is held. */
+static void
+many_rows_take_no_memory(void) {
+  g_autofree char *path = demur_test_store_path("/many-rows", "w");
+  g_autoptr(DemurWorkspace) workspace = server_open(path, "reader");
+  g_autoptr(GError) error = NULL;
+  const gint64 before = peak_kb();
+  DemurStatement *statement = demur_store_statement(
+      workspace, "SELECT g, repeat('x', 500) FROM generate_series(1, 200000) g", &error);
+  g_assert_no_error(error);
+  gint64 n = 0;
+  gboolean row = TRUE;
+  while (row) {
+    g_assert_true(demur_store_step(workspace, statement, &row, "reading", &error));
+    n += row;
+  }
+  const gint64 grown = peak_kb() - before;
+  g_test_message("%" G_GINT64_FORMAT " rows, %" G_GINT64_FORMAT " kB more at most", n, grown);
+  g_assert_cmpint(n, ==, 200000);
+  g_assert_cmpint(grown, <, 4096);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/store/server/many-rows-take-no-memory", many_rows_take_no_memory);
   g_test_add_func("/store/server/many-write-and-nothing-is-lost", many_write_and_nothing_is_lost);
   g_test_add_func("/store/server/a-server-that-was-killed-is-told-and-come-back-to",
                   a_server_that_was_killed_is_told_and_come_back_to);
