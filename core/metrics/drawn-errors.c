@@ -36,8 +36,8 @@ typedef struct {
 
 struct DemurDrawnScratch {
   Masks masks;
-  guint16 *rank_counts;  /* [n_scans] */
-  guint16 *block_counts; /* [n_scans >> BLOCK_BITS + 1] */
+  guint16 *rank_counts;  /* [n_ranks] */
+  guint16 *block_counts; /* [n_ranks >> BLOCK_BITS + 1] */
   guint32 *ranks;        /* [n] of the entries */
   guint32 *levels;       /* [n] */
   double *products;      /* [n] count (y - r) */
@@ -47,15 +47,15 @@ struct DemurDrawnScratch {
 };
 
 DemurDrawnScratch *
-demur_drawn_scratch_new(size_t n_scans, size_t n) {
+demur_drawn_scratch_new(size_t n_ranks, size_t n) {
   DemurDrawnScratch *s = demur_memory_new(1, 1, sizeof *s);
   for (size_t level = 0; level <= N_LANES; level++)
     for (size_t l = 0; l < level; l++) {
       s->masks.counts[level][l] = G_MAXUINT16;
       s->masks.lanes[level][l / 4][l % 4] = -1;
     }
-  s->rank_counts = demur_new_array(guint16, n_scans);
-  s->block_counts = demur_new_array(guint16, (n_scans >> BLOCK_BITS) + 1);
+  s->rank_counts = demur_new_array(guint16, n_ranks);
+  s->block_counts = demur_new_array(guint16, (n_ranks >> BLOCK_BITS) + 1);
   s->ranks = demur_new_array(guint32, n + 7);
   s->levels = demur_new_array(guint32, n + 7);
   s->products = demur_new_array(double, n);

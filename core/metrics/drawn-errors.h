@@ -28,9 +28,9 @@ typedef struct {
   const guint16 *counts; /* [n] */
 } DemurDrawnSet;
 
-/* Scratch memory of one thread, for sets of n rows at most out of n_scans. */
+/* Scratch memory of one thread, for sets of n rows at most and n_ranks ranks at most. */
 typedef struct DemurDrawnScratch DemurDrawnScratch;
-DemurDrawnScratch *demur_drawn_scratch_new(size_t n_scans, size_t n);
+DemurDrawnScratch *demur_drawn_scratch_new(size_t n_ranks, size_t n);
 void demur_drawn_scratch_free(DemurDrawnScratch *scratch);
 
 /* errors [n_coverages], n_coverages <= DEMUR_DRAWN_MAX_COVERAGES, each coverage in (0, 1]. Ties of score are

@@ -7,7 +7,8 @@
  * anew for them, since what is kept leaves the caches. Order of work (each a parallel map over chunks fixed by the data, merged
  * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; loss of
  * each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
- * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. */
+ * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. Memory: what is kept of
+ * a scan that an update sees is bounded by the union, of every scan there is 20 bytes. */
 #include "selector/update.h"
 
 #include <math.h>
@@ -42,16 +43,17 @@ struct DemurUpdater {
   DemurMlpShape shape;
   DemurUpdateSettings settings;
   size_t n_datasets, dataset_capacity, n_kept;
+  size_t union_capacity; /* of distinct scans: min(n_scans, n_datasets dataset_capacity) */
   DemurParallel *parallel;
 
   guint64 *bitmap; /* [(n_scans + 63) / 64] */
   guint32 *places; /* [n_scans] place in the union, of rows that are in it */
-  guint32 *rows;   /* [n_scans] the union, ascending */
+  guint32 *rows;   /* [union_capacity] the union, ascending */
   size_t n_union;
-  DemurReal *hidden2;    /* [n_scans][h] of the union */
-  DemurReal *z;          /* [n_scans] of the union */
-  double *scores;        /* [n_scans] z as double */
-  guint32 *ranks;        /* [n_scans] of the union */
+  DemurReal *hidden2;    /* [union_capacity][h] of the union */
+  DemurReal *z;          /* [union_capacity] of the union */
+  double *scores;        /* [union_capacity] z as double */
+  guint32 *ranks;        /* [union_capacity] of the union */
   DemurDrawnScan *drawn; /* [n_scans] by row; ranks of rows in the union */
   size_t n_ranks;
 
@@ -59,8 +61,8 @@ struct DemurUpdater {
   size_t n_coverages;
   double *errors;           /* [n_datasets] */
   Chosen *chosen;           /* [n_kept] */
-  DemurReal *dz;            /* [n_scans] by place, zero between updates */
-  guint32 *backward_places; /* [n_scans] places with a gradient */
+  DemurReal *dz;            /* [union_capacity] by place, zero between updates */
+  guint32 *backward_places; /* [union_capacity] places with a gradient */
   size_t n_backward;
   DemurReal *gradients; /* [n_chunks][n_parameters] */
   size_t max_chunks;
@@ -85,13 +87,14 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->dataset_capacity = dataset_capacity;
   u->n_kept = settings->kappa == 0 ? n_datasets : MIN(settings->kappa, n_datasets);
   u->parallel = parallel;
+  const size_t n_union = u->union_capacity = MIN(n, n_datasets * dataset_capacity);
   u->bitmap = demur_new_array(guint64, (n + 63) / 64);
   u->places = demur_new_array(guint32, n);
-  u->rows = demur_new_array(guint32, n);
-  u->hidden2 = demur_new_matrix(DemurReal, n, h);
-  u->z = demur_new_array(DemurReal, n);
-  u->scores = demur_new_array(double, n);
-  u->ranks = demur_new_array(guint32, n);
+  u->rows = demur_new_array(guint32, n_union);
+  u->hidden2 = demur_new_matrix(DemurReal, n_union, h);
+  u->z = demur_new_array(DemurReal, n_union);
+  u->scores = demur_new_array(double, n_union);
+  u->ranks = demur_new_array(guint32, n_union);
   u->drawn = demur_new_array(DemurDrawnScan, n);
   for (size_t i = 0; i < n; i++) {
     u->drawn[i].difference = scans->labels[i] - scans->risks[i];
@@ -101,8 +104,8 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->chosen = g_new0(Chosen, u->n_kept);
   for (size_t c = 0; c < u->n_kept; c++)
     u->chosen[c].gradient = demur_new_array(DemurReal, dataset_capacity);
-  u->dz = demur_new_array(DemurReal, n);
-  u->backward_places = demur_new_array(guint32, n);
+  u->dz = demur_new_array(DemurReal, n_union);
+  u->backward_places = demur_new_array(guint32, n_union);
   u->max_chunks = (MIN(n, u->n_kept * dataset_capacity) + ROWS - 1) / ROWS;
   u->gradients = demur_new_matrix(DemurReal, u->max_chunks, shape.n_parameters);
   if (settings->kappa_coverage > 0.0) {
@@ -117,9 +120,9 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   for (guint w = 0; w < n_threads; w++) {
     WorkerScratch *s = &u->workers[w];
     if (scans->weights != NULL)
-      s->selective = demur_selective_scratch_new(MAX(n, dataset_capacity));
+      s->selective = demur_selective_scratch_new(MAX(n_union, dataset_capacity));
     else
-      s->drawn = demur_drawn_scratch_new(n, dataset_capacity);
+      s->drawn = demur_drawn_scratch_new(n_union, dataset_capacity);
     s->risks = demur_new_array(double, dataset_capacity);
     s->labels = demur_new_array(double, dataset_capacity);
     s->weights = demur_new_array(double, dataset_capacity);

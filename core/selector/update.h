@@ -37,7 +37,8 @@ typedef struct {
 typedef struct DemurUpdater DemurUpdater;
 
 /* Working memory for updates of n_datasets data sets drawn from scans, each of at most
- * dataset_capacity distinct scans. scans and parallel are borrowed for the updater's life; parallel
+ * dataset_capacity distinct scans: some 4 (n_hidden + 8) bytes for each scan that one update can see,
+ * min(n_scans, n_datasets dataset_capacity), and 20 for each other. scans and parallel are borrowed for the updater's life; parallel
  * may be NULL. */
 DemurUpdater *demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
                                 const DemurUpdateSettings *settings, size_t n_datasets,
