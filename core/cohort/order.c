@@ -30,12 +30,46 @@ demur_cohort_order(const DemurCohort *cohort) {
   return demur_cohort_order_rows(cohort, rows, cohort->n_scans);
 }
 
-/* values [n][bytes] as order says, by way of memory [n][bytes]. */
+/* What rows move by: narrow ones by way of a second array, wide ones (embeddings, which are most of a cohort) along
+ * the cycles of the order, so that no second array is held. */
+typedef struct {
+  const guint32 *order; /* [n] row i comes from row order[i] */
+  size_t n;
+  guint8 *memory; /* [n][NARROW] */
+  guint8 *row;    /* [widest] */
+  guint8 *moved;  /* [n] of one array */
+} Moving;
+
+#define NARROW 8 /* bytes a row */
+
 static void
-permute(guint8 *values, size_t bytes, const guint32 *order, size_t n, guint8 *memory) {
-  for (size_t i = 0; i < n; i++)
-    memcpy(memory + i * bytes, values + (size_t)order[i] * bytes, bytes);
-  memcpy(values, memory, n * bytes);
+permute_cycles(const Moving *m, guint8 *values, size_t bytes) {
+  memset(m->moved, 0, m->n);
+  for (size_t first = 0; first < m->n; first++) {
+    if (m->moved[first])
+      continue;
+    memcpy(m->row, values + first * bytes, bytes);
+    size_t to = first;
+    for (size_t from = m->order[to]; from != first; to = from, from = m->order[to]) {
+      memcpy(values + to * bytes, values + from * bytes, bytes);
+      m->moved[to] = 1;
+    }
+    memcpy(values + to * bytes, m->row, bytes);
+    m->moved[to] = 1;
+  }
+}
+
+/* values [n][bytes] as the order says. */
+static void
+permute(const Moving *m, gpointer array, size_t bytes) {
+  guint8 *values = array;
+  if (bytes > NARROW) {
+    permute_cycles(m, values, bytes);
+    return;
+  }
+  for (size_t i = 0; i < m->n; i++)
+    memcpy(m->memory + i * bytes, values + (size_t)m->order[i] * bytes, bytes);
+  memcpy(values, m->memory, m->n * bytes);
 }
 
 /* Codes [n] anew, by first appearance; texts that no scan names stay behind the others. */
@@ -62,7 +96,7 @@ void
 demur_cohort_put_in_order(DemurCohort *cohort) {
   const size_t n = cohort->n_scans;
   g_autofree guint32 *order = demur_cohort_order(cohort);
-  size_t widest = sizeof(guint32);
+  size_t widest = NARROW;
   for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
     widest = MAX(widest, demur_cohort_column_row_bytes(cohort, &demur_cohort_columns[k]));
   gboolean stands = TRUE;
@@ -71,14 +105,16 @@ demur_cohort_put_in_order(DemurCohort *cohort) {
   if (!stands && cohort->scan_ids == cohort->patient_ids)
     /* A table without scan_id: its scans are named by their patients, in one array until now. */
     cohort->scan_ids = g_memdup2(cohort->patient_ids, n * sizeof *cohort->patient_ids);
-  g_autofree guint8 *memory = stands ? NULL : g_malloc_n(MAX(n, 1), widest);
+  g_autofree guint8 *memory = stands ? NULL : g_malloc_n(MAX(n, 1), NARROW);
+  g_autofree guint8 *row = g_malloc(widest), *moved = stands ? NULL : g_malloc(MAX(n, 1));
+  const Moving moving = {order, n, memory, row, moved};
   for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
     const DemurCohortColumn *column = &demur_cohort_columns[k];
     void *array = *demur_cohort_column_place(cohort, column);
     if (array == NULL)
       continue;
     if (!stands)
-      permute(array, demur_cohort_column_row_bytes(cohort, column), order, n, memory);
+      permute(&moving, array, demur_cohort_column_row_bytes(cohort, column));
     if (column->type == DEMUR_CELL_CODE)
       number_anew(array, n, *demur_cohort_column_texts(cohort, column),
                   *demur_cohort_column_n_texts(cohort, column));
@@ -86,7 +122,7 @@ demur_cohort_put_in_order(DemurCohort *cohort) {
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     DemurAttribute *attribute = &cohort->attributes[a];
     if (!stands)
-      permute((guint8 *)attribute->codes, sizeof *attribute->codes, order, n, memory);
+      permute(&moving, attribute->codes, sizeof *attribute->codes);
     number_anew(attribute->codes, n, attribute->values, attribute->n_values);
   }
 }

@@ -15,7 +15,7 @@ guint32 *demur_cohort_order_rows(const DemurCohort *cohort, const guint32 *rows,
 /* Puts the scans into canonical order, and patients, sites, splits and attribute values into the
  * order in which those scans name them first. Only for who made or loaded the cohort, before anyone
  * else has a reference. Nothing is moved where they stand so already. O(n log n + bytes), memory:
- * one column more. */
+ * 13 bytes a scan. */
 void demur_cohort_put_in_order(DemurCohort *cohort);
 
 G_END_DECLS

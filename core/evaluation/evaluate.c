@@ -434,10 +434,23 @@ in_sample_order(const DemurCohort *cohort, const guint32 *rows, size_t n_rows,
   return ordered;
 }
 
+/* Outlier scores of the split [n_rows][DEMUR_N_OUTLIER], for each kind of risk: they go with the last that reads
+ * them, before its methods and replicates come. NULL: no embeddings. */
+typedef struct {
+  double *scores;
+  size_t n_readers;
+} OutlierScores;
+
+static void
+outlier_scores_clear(OutlierScores *outlier) {
+  g_free(outlier->scores);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OutlierScores, outlier_scores_clear)
+
 /* One kind of risk: its sample and methods, then the above. */
 static gboolean
 evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, const guint32 *rows,
-               size_t n_rows, const double *outlier, DemurParallel *parallel,
+               size_t n_rows, OutlierScores *outlier, DemurParallel *parallel,
                const DemurProgress *progress, DemurEvaluation *evaluation, GError **error) {
   g_autoptr(DemurSample) sample = demur_sample_new(group->view, rows, n_rows, input->split, error);
   if (sample == NULL)
@@ -449,7 +462,10 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
     names[s] = input->names[group->selectors[s]];
   }
   g_autofree double *ordered =
-      outlier != NULL ? in_sample_order(group->view, rows, n_rows, outlier, sample) : NULL;
+      outlier->scores != NULL ? in_sample_order(group->view, rows, n_rows, outlier->scores, sample)
+                              : NULL;
+  if (--outlier->n_readers == 0)
+    g_clear_pointer(&outlier->scores, g_free);
   const DemurMethodsInput methods_input = {.n_selectors = group->n_selectors,
                                            .selectors = selectors,
                                            .names = names,
@@ -607,17 +623,18 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   if (groups == NULL)
     return NULL;
   g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
+  g_clear_pointer(&sample, demur_sample_free); /* each kind of risk makes its own */
   evaluation->in_sample = in_sample;
   evaluation->n_models = 1;
   if (!meet_alike(input, evaluation, parallel, error))
     return NULL;
-  g_autofree double *outlier = NULL;
+  g_auto(OutlierScores) outlier = {NULL, groups->len};
   if (demur_selector_uses_embeddings(input->selectors[0])) {
     DemurProgressStage stage = {progress, 0.0, 0.2, NULL};
     const DemurProgress staged = demur_progress_stage(&stage);
-    outlier = demur_selector_outlier_scores(input->selectors[0], input->cohort, rows, n_rows, NULL,
-                                            parallel, &staged, error);
-    if (outlier == NULL)
+    outlier.scores = demur_selector_outlier_scores(input->selectors[0], input->cohort, rows, n_rows,
+                                                   NULL, parallel, &staged, error);
+    if (outlier.scores == NULL)
       return NULL;
   }
   /* Selectors stand first in the result: the groups that have any come before raw risks without. */
@@ -629,7 +646,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
       DemurProgressStage stage = {progress, 0.2 + 0.8 * (double)g / (double)groups->len,
                                   0.2 + 0.8 * (double)(g + 1) / (double)groups->len, NULL};
       const DemurProgress staged = demur_progress_stage(&stage);
-      if (!evaluate_group(input, group, rows, n_rows, outlier, parallel, &staged, evaluation,
+      if (!evaluate_group(input, group, rows, n_rows, &outlier, parallel, &staged, evaluation,
                           error))
         return NULL;
     }

@@ -6,14 +6,16 @@
 #include "support/store.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 #define N 101
+#define WIDTH 9 /* of the embeddings: rows too wide for a second array */
 
 /* own_ids FALSE: as a table without scan_id is read, scans and patients share their names.
  * Scan k of the table stands at k * stride mod N, so that no order is left as it is. */
 static DemurCohort *
 made(gboolean own_ids, size_t stride) {
-  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 2);
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, WIDTH);
   for (size_t i = 0; i < N; i++) {
     const size_t k = i * stride % N;
     char patient[16], scan[16], site[16];
@@ -21,7 +23,9 @@ made(gboolean own_ids, size_t stride) {
     g_snprintf(scan, sizeof scan, own_ids ? "S%03zu" : "P%03zu", own_ids ? N - k : k);
     g_snprintf(site, sizeof site, "H%zu", k % 7);
     const double risk = ((double)k + 0.5) / N;
-    const float embedding[2] = {(float)k, -(float)k};
+    float embedding[WIDTH];
+    for (size_t c = 0; c < WIDTH; c++)
+      embedding[c] = (float)(k * WIDTH + c);
     demur_cohort_builder_add(builder, scan, patient, site, k % 3 == 0 ? "test" : "tune",
                              (int)(k % 2), &risk, NULL, embedding);
     demur_cohort_builder_attribute(builder, "kernel", k % 5 == 0 ? "sharp" : "soft");
@@ -46,7 +50,8 @@ check_row(const DemurCohort *c, size_t row, gboolean own_ids) {
   g_assert_cmpstr(c->split_names[c->splits[row]], ==, k % 3 == 0 ? "test" : "tune");
   g_assert_cmpint(c->labels[row], ==, (gint32)(k % 2));
   g_assert_cmpfloat(c->risks[row], ==, ((double)k + 0.5) / N);
-  g_assert_cmpfloat(c->embeddings[2 * row + 1], ==, -(float)k);
+  for (size_t d = 0; d < WIDTH; d++)
+    g_assert_cmpfloat(c->embeddings[WIDTH * row + d], ==, (float)(k * WIDTH + d));
   g_assert_cmpstr(demur_cohort_attribute_text(c, 0, row), ==, k % 5 == 0 ? "sharp" : "soft");
 }
 
@@ -74,9 +79,51 @@ test_order(void) {
     }
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* What stands behind a word in the kernel's account of this process, in KiB. */
+static size_t
+status_kib(const char *word) {
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents("/proc/self/status", &text, NULL, NULL));
+  const char *at = strstr(text, word);
+  g_assert_nonnull(at);
+  return (size_t)g_ascii_strtoull(at + strlen(word), NULL, 10);
+}
+#endif
+
+/* Embeddings are most of a cohort: they stand once in memory, however the table was sorted. */
+static void
+test_memory(void) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  g_test_skip("the sanitizer keeps memory of its own");
+#else
+  enum { MANY = 20000, WIDE = 256, KIB = MANY * WIDE * 4 / 1024 };
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, WIDE);
+  const float embedding[WIDE] = {1.0f};
+  const double risk = 0.5;
+  for (size_t i = 0; i < MANY; i++) {
+    char name[16];
+    g_snprintf(name, sizeof name, "P%05zu", i * 7919 % MANY);
+    demur_cohort_builder_add(builder, name, name, "H", "test", 0, &risk, NULL, embedding);
+  }
+  g_autoptr(DemurCohort) cohort =
+      demur_cohort_builder_finish(builder, "c", "m", "made", "2026-01-01T00:00:00Z", FALSE, NULL);
+  FILE *peak = fopen("/proc/self/clear_refs", "w"); /* 5: the peak is that of now */
+  if (peak == NULL || fputs("5", peak) < 0 || fclose(peak) != 0) {
+    g_test_skip("this kernel doesn't begin a process's peak anew");
+    return;
+  }
+  const size_t before = status_kib("VmHWM:");
+  demur_cohort_put_in_order(cohort);
+  g_assert_cmpstr(cohort->scan_ids[1], ==, "P00001");
+  g_assert_cmpuint(status_kib("VmHWM:") - before, <, (size_t)KIB / 4);
+#endif
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/store/cohort-order/every-scan-keeps-its-patient", test_order);
+  g_test_add_func("/store/cohort-order/embeddings-stand-once", test_memory);
   return g_test_run();
 }
