@@ -30,7 +30,7 @@ demur_content_digest_pixels(DemurSource *source, const DemurHeader *header, guin
                             guint8 digest[DEMUR_SHA256_BYTES]) {
   if (header->pixels != DEMUR_PIXELS_COMPLETE || frame >= header->n_frames)
     return FALSE;
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   if (header->encapsulated) {
     guint32 begin, end;
@@ -81,7 +81,7 @@ demur_content_digest_slice(const DemurHeader *header, guint32 frame,
                             facts.slope,
                             facts.intercept};
   guint8 digest[DEMUR_SHA256_BYTES];
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, "demur slice 1");
   demur_sha256_add_text(&sha, header->sop_instance_uid);
@@ -102,7 +102,7 @@ char *
 demur_content_digest_volume(const char *const *slices, size_t n) {
   guint8 digest[DEMUR_SHA256_BYTES];
   char hex[DEMUR_SHA256_HEX];
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, "demur volume 1");
   for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* Images -> groups by text key -> split by orientation and pixel spacing -> split where positions
  * repeat -> ordered and measured. Everything is decided on values and breaks its ties by path, so
  * the order in which files were found plays no part. Cost O(n log n) in the images. */
+#include "base/sha256.h"
 #include "dicom/geometry.h"
 #include "dicom/image-kind.h"
 #include "dicom/measure.h"
@@ -130,10 +131,12 @@ name_by_digest(Grouping *grouping, Part *part) {
       g_ptr_array_add(digests, (gpointer)demur_repeats_digest(&grouping->repeats, image));
   }
   g_ptr_array_sort(digests, compare_text);
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (guint i = 0; i < digests->len; i++)
-    g_checksum_update(checksum, digests->pdata[i], -1);
-  part->series->scan_id = g_strdup_printf("digest-%.32s", g_checksum_get_string(checksum));
+    demur_sha256_update(&sha, digests->pdata[i], strlen(digests->pdata[i]));
+  g_autofree char *digest = demur_sha256_finish_hex(&sha);
+  part->series->scan_id = g_strdup_printf("digest-%.32s", digest);
   part->series->scan_id_from_digest = TRUE;
 }
 

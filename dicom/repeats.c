@@ -21,7 +21,8 @@ demur_repeats_digest(DemurRepeats *repeats, const DemurStackImage *image) {
   char **digest = &repeats->digests[image->file_index];
   if (*digest != NULL)
     return *digest;
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   g_autoptr(DemurSource) source =
       demur_files_open_in(&repeats->archive, image->file->path, image->file->entry, NULL);
   const guint64 size = source != NULL ? demur_source_size(source) : 0;
@@ -31,10 +32,10 @@ demur_repeats_digest(DemurRepeats *repeats, const DemurStackImage *image) {
     const guint8 *bytes = demur_source_peek(source, at, n);
     good = bytes != NULL;
     if (good)
-      g_checksum_update(checksum, bytes, (gssize)n);
+      demur_sha256_update(&sha, bytes, n);
     at += n;
   }
-  *digest = g_strdup(good ? g_checksum_get_string(checksum) : "");
+  *digest = good ? demur_sha256_finish_hex(&sha) : g_strdup("");
   return *digest;
 }
 
@@ -48,7 +49,7 @@ content_of(DemurRepeats *repeats, const DemurStackImage *image) {
   }
   char slice[DEMUR_SHA256_HEX], values[DEMUR_SHA256_HEX];
   guint8 digest[DEMUR_SHA256_BYTES];
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_stack_digest_slice(image, slice); /* its position too */
   demur_sha256_init(&sha);
   for (size_t i = 0; i < demur_slice_attributes_n(); i++)

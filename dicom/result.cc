@@ -2,6 +2,7 @@
 // coded in a scheme of our own, 99DEMUR, declared in the object.
 #include "dicom/result.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/translate.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
@@ -473,10 +474,11 @@ write_pdf(const void *pdf, size_t length, const char *title, const char *created
           const DemurSeries &series, const DemurStudy &study, const char *path, GError **error) {
   if (length < 5 || length > 0xFFFFFFF0u || std::memcmp(pdf, "%PDF-", 5) != 0)
     return fail(error, N_("this is no PDF"));
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  g_checksum_update(checksum, static_cast<const guchar *>(pdf), static_cast<gssize>(length));
-  const std::string uid =
-      std::string(series.scan_id) + "\n" + created + "\n" + g_checksum_get_string(checksum);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, pdf, length);
+  g_autofree char *digest = demur_sha256_finish_hex(&sha);
+  const std::string uid = std::string(series.scan_id) + "\n" + created + "\n" + digest;
   Steps step;
   DcmFileFormat file;
   DcmDataset &dataset = *file.getDataset();

@@ -1,6 +1,7 @@
 #include "dicom/writer.h"
 #include "base/file-output.h"
 #include "base/number.h"
+#include "base/sha256.h"
 #include "dicom/transfer-syntax.h"
 
 #include <inttypes.h>
@@ -150,11 +151,11 @@ demur_writer_save(const DemurWriter *writer, const char *path, GError **error) {
 
 char *
 demur_writer_uid(const char *name) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  g_checksum_update(checksum, (const guchar *)name, -1);
-  guint8 digest[32];
-  gsize length = sizeof digest;
-  g_checksum_get_digest(checksum, digest, &length);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, name, strlen(name));
+  guint8 digest[DEMUR_SHA256_BYTES];
+  demur_sha256_finish(&sha, digest);
   guint64 number = 0;
   for (int i = 0; i < 8; i++)
     number = (number << 8) | digest[i];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/sha256.h"
 
 #define N_FIELDS 5
 
@@ -197,10 +197,11 @@ demur_person_digest(const DemurPerson *person) {
   g_auto(Facts) facts = facts_of(person);
   const char *const texts[N_FIELDS] = {facts.issuer, facts.id, facts.name, facts.birth_date,
                                        facts.sex};
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (guint i = 0; i < N_FIELDS; i++)
-    demur_digest_add_text(checksum, texts[i]);
-  return g_strdup(g_checksum_get_string(checksum));
+    demur_sha256_add_text(&sha, texts[i]);
+  return demur_sha256_finish_hex(&sha);
 }
 
 DemurPersonMatch

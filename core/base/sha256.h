@@ -1,6 +1,5 @@
-/* SHA-256 (FIPS 180-4) by libcrypto, which takes the processor's own instructions: of image data,
- * rows and long documents, where GChecksum (about 160 to 250 MB/s) would cost more than reading
- * them. */
+/* SHA-256 (FIPS 180-4) of what a result was made from, by libcrypto, which takes the processor's own
+ * instructions: GChecksum (about 160 to 250 MB/s) would cost more than reading what is hashed. */
 #pragma once
 
 #include <glib.h>
@@ -10,18 +9,17 @@ G_BEGIN_DECLS
 #define DEMUR_SHA256_BYTES 32
 #define DEMUR_SHA256_HEX (2 * DEMUR_SHA256_BYTES + 1) /* with its NUL */
 
+/* libcrypto's SHA256_CTX, where whoever has one keeps it: a digest of a row takes no memory of its own. */
 typedef struct {
-  struct evp_md_ctx_st *context;
+  guint64 state[14];
 } DemurSha256;
 
-/* Begun, it is ended by _finish or _clear. Neither begin nor update fail: without memory, or a
- * libcrypto without SHA-256, the program ends. */
 void demur_sha256_init(DemurSha256 *sha);
 void demur_sha256_update(DemurSha256 *sha, gconstpointer bytes, size_t length);
 /* Ends it: sha has to be begun anew afterwards. */
 void demur_sha256_finish(DemurSha256 *sha, guint8 digest[DEMUR_SHA256_BYTES]);
-/* Ends it without a digest; nothing to do after _finish. */
-void demur_sha256_clear(DemurSha256 *sha);
+/* The same in lower-case hexadecimal (owned). */
+char *demur_sha256_finish_hex(DemurSha256 *sha);
 
 #define DEMUR_SHA256_BLOCK 55 /* bytes that are one block with what stands behind them */
 
@@ -41,7 +39,7 @@ char *demur_sha256_seal(DemurSha256Write write, gconstpointer content, char **di
 gboolean demur_sha256_is_sealed(DemurSha256Write write, gconstpointer content, const char *digest,
                                 char **right) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Framed values as in base/digest.h: the length stands before each, NULL differs from "". */
+/* Framed values: the length of each stands before it, so that neighbours can't run together; NULL differs from "". */
 void demur_sha256_add_bytes(DemurSha256 *sha, gconstpointer bytes, size_t length);
 void demur_sha256_add_text(DemurSha256 *sha, const char *text);
 /* Every NaN counts as one, -0 as 0. */
@@ -52,7 +50,5 @@ void demur_sha256_hex(const guint8 digest[DEMUR_SHA256_BYTES], char hex[DEMUR_SH
 /* The way back; FALSE where hex (may be NULL) is no digest. */
 gboolean demur_sha256_parse(const char *hex,
                             guint8 digest[DEMUR_SHA256_BYTES]) G_GNUC_WARN_UNUSED_RESULT;
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurSha256, demur_sha256_clear)
 
 G_END_DECLS

@@ -367,7 +367,7 @@ digest_texts(DemurSha256 *sha, GString *gathered, const char *const *texts, size
 char *
 demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n) {
   const size_t n_rows = rows != NULL ? n : cohort->n_scans;
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, "demur cohort 1");
   const guint64 shape[] = {n_rows, cohort->n_classes, cohort->embedding_width,

@@ -293,7 +293,7 @@ reads_seen(const DemurFederateRound *round) {
 
 static void
 key_of(const DemurFederateLedger *ledger, const char *name, char *key) {
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   guint8 digest[DEMUR_SHA256_BYTES];
   char hex[DEMUR_SHA256_HEX];
   demur_sha256_init(&sha);
@@ -327,7 +327,7 @@ source_of(const DemurFederateLedger *ledger, const DemurFederateScans *scans,
     return g_strdup("");
   g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
   for (size_t i = 0; i < scans->n; i++) {
-    g_auto(DemurSha256) sha;
+    DemurSha256 sha;
     guint8 digest[DEMUR_SHA256_BYTES];
     char hex[DEMUR_SHA256_HEX];
     demur_sha256_init(&sha);
@@ -339,7 +339,7 @@ source_of(const DemurFederateLedger *ledger, const DemurFederateScans *scans,
     g_ptr_array_add(lines, g_strdup(hex));
   }
   g_ptr_array_sort(lines, compare_texts);
-  g_auto(DemurSha256) all;
+  DemurSha256 all;
   guint8 digest[DEMUR_SHA256_BYTES];
   char hex[DEMUR_SHA256_HEX];
   demur_sha256_init(&all);
@@ -447,7 +447,7 @@ static char *
 cuts_of(const DemurFederateRound *round) {
   if (round->study != DEMUR_FEDERATE_EVALUATION)
     return g_strdup("");
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   guint8 digest[DEMUR_SHA256_BYTES];
   char hex[DEMUR_SHA256_HEX];
   demur_sha256_init(&sha);

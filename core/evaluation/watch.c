@@ -294,7 +294,7 @@ demur_watch_plan_refer(DemurWatchPlan *plan, const DemurWatchPatient *patients, 
 /* In (0, 1), the same for the same text everywhere. */
 static double
 text_fraction(const char *text) {
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   guint8 digest[DEMUR_SHA256_BYTES];
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, text);

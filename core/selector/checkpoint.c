@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 
 #define MAGIC "demurck1"
 #define MAX_NETWORKS 5000 /* 100 models of 50 networks, the most the settings take */
 #define MAX_INPUTS 1000000
 #define MAX_HIDDEN 4096
-#define DIGEST_BYTES 32
 
 DemurCheckpoint *
 demur_checkpoint_new(const DemurTrainSettings *settings, guint64 seed, const char *cohort_digest,
@@ -197,11 +197,11 @@ put_state(GByteArray *out, const DemurTrainerState *s) {
 }
 
 static void
-digest_of(const guint8 *bytes, size_t n, guint8 digest[DIGEST_BYTES]) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  g_checksum_update(checksum, bytes, (gssize)n);
-  gsize length = DIGEST_BYTES;
-  g_checksum_get_digest(checksum, digest, &length);
+digest_of(const guint8 *bytes, size_t n, guint8 digest[DEMUR_SHA256_BYTES]) {
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, bytes, n);
+  demur_sha256_finish(&sha, digest);
 }
 
 GBytes *
@@ -215,7 +215,7 @@ demur_checkpoint_to_bytes(const DemurCheckpoint *checkpoint) {
   put_u64(out, checkpoint->n_networks);
   for (size_t i = 0; i < checkpoint->n_networks; i++)
     put_state(out, checkpoint->networks[i]);
-  guint8 digest[DIGEST_BYTES];
+  guint8 digest[DEMUR_SHA256_BYTES];
   digest_of(out->data, out->len, digest);
   g_byte_array_append(out, digest, sizeof digest);
   return g_byte_array_free_to_bytes(out);
@@ -356,13 +356,13 @@ DemurCheckpoint *
 demur_checkpoint_from_bytes(GBytes *bytes, GError **error) {
   size_t n;
   const guint8 *data = g_bytes_get_data(bytes, &n);
-  guint8 digest[DIGEST_BYTES];
+  guint8 digest[DEMUR_SHA256_BYTES];
   const gboolean named = n >= strlen(MAGIC) && memcmp(data, MAGIC, strlen(MAGIC)) == 0;
-  Reader r = {data, n, named && n >= strlen(MAGIC) + DIGEST_BYTES};
+  Reader r = {data, n, named && n >= strlen(MAGIC) + DEMUR_SHA256_BYTES};
   if (r.ok) {
-    r.left = n - DIGEST_BYTES;
+    r.left = n - DEMUR_SHA256_BYTES;
     digest_of(data, r.left, digest);
-    r.ok = memcmp(digest, data + r.left, DIGEST_BYTES) == 0;
+    r.ok = memcmp(digest, data + r.left, DEMUR_SHA256_BYTES) == 0;
   }
   take(&r, strlen(MAGIC));
   g_autoptr(DemurCheckpoint) c = g_new0(DemurCheckpoint, 1);

@@ -46,7 +46,7 @@ write_head(const DemurSelectorBundle *bundle, DemurJson *json) {
 /* The digest of the document without it, member by member: the whole is not held for it. */
 static void
 seal(DemurSelectorBundle *bundle) {
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);

@@ -711,7 +711,7 @@ demur_selector_is_document(const char *text, gsize length, const char *digest) {
   if (length <= n_begin || memcmp(text, opening, n_opening) != 0 ||
       memcmp(text + n_opening, member, n_begin - n_opening) != 0 || text[n_begin] != ',')
     return FALSE;
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   demur_sha256_init(&sha);
   demur_sha256_update(&sha, opening, n_opening);
   demur_sha256_update(&sha, text + n_begin + 1, length - n_begin - 1);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort-floats.h"
@@ -315,10 +315,9 @@ demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *co
 }
 
 static guint64
-hash_of(GChecksum *checksum) {
-  guint8 bytes[32];
-  gsize length = sizeof bytes;
-  g_checksum_get_digest(checksum, bytes, &length);
+hash_of(DemurSha256 *sha) {
+  guint8 bytes[DEMUR_SHA256_BYTES];
+  demur_sha256_finish(sha, bytes);
   guint64 hash;
   memcpy(&hash, bytes, sizeof hash);
   return hash;
@@ -326,21 +325,23 @@ hash_of(GChecksum *checksum) {
 
 guint64
 demur_selector_patient_hash(const char *patient_id) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  demur_digest_add_text(checksum, "patient");
-  demur_digest_add_text(checksum, patient_id);
-  return hash_of(checksum);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_add_text(&sha, "patient");
+  demur_sha256_add_text(&sha, patient_id);
+  return hash_of(&sha);
 }
 
 guint64
 demur_selector_scan_hash(const char *patient_id, const char *scan_id, const float *embedding,
                          size_t d) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  demur_digest_add_text(checksum, "scan");
-  demur_digest_add_text(checksum, patient_id);
-  demur_digest_add_text(checksum, scan_id);
-  demur_digest_add_floats(checksum, embedding, embedding != NULL ? d : 0);
-  return hash_of(checksum);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_add_text(&sha, "scan");
+  demur_sha256_add_text(&sha, patient_id);
+  demur_sha256_add_text(&sha, scan_id);
+  demur_sha256_add_bytes(&sha, embedding, (embedding != NULL ? d : 0) * sizeof(float));
+  return hash_of(&sha);
 }
 
 static int

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/memory.h"
 #include "selector/selector-private.h"
 
@@ -211,18 +211,21 @@ train_networks(NetworkJob *job, DemurParallel *parallel) {
 /* What the networks are trained on, to the last bit. */
 static char *
 digest_inputs(const DemurTrainerInput *training, const DemurTrainerInput *validation) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   const DemurTrainerInput *both[2] = {training, validation};
   for (int k = 0; k < 2; k++) {
     const DemurTrainerPart *part = &both[k]->part;
-    demur_digest_add_doubles(checksum, part->features, part->n_scans * part->n_features);
-    demur_digest_add_doubles(checksum, part->risks, part->n_scans);
-    demur_digest_add_doubles(checksum, part->labels, part->n_scans);
-    demur_digest_add_doubles(checksum, part->errors, part->errors != NULL ? part->n_scans : 0);
-    demur_digest_add_doubles(checksum, part->weights, part->weights != NULL ? part->n_scans : 0);
-    demur_digest_add_bytes(checksum, part->groups, part->n_scans * sizeof *part->groups);
+    demur_sha256_add_bytes(&sha, part->features, part->n_scans * part->n_features * sizeof(double));
+    demur_sha256_add_bytes(&sha, part->risks, part->n_scans * sizeof(double));
+    demur_sha256_add_bytes(&sha, part->labels, part->n_scans * sizeof(double));
+    demur_sha256_add_bytes(&sha, part->errors,
+                           (part->errors != NULL ? part->n_scans : 0) * sizeof(double));
+    demur_sha256_add_bytes(&sha, part->weights,
+                           (part->weights != NULL ? part->n_scans : 0) * sizeof(double));
+    demur_sha256_add_bytes(&sha, part->groups, part->n_scans * sizeof *part->groups);
   }
-  return g_strdup(g_checksum_get_string(checksum));
+  return demur_sha256_finish_hex(&sha);
 }
 
 /* Runs the job, whose members down to kept are set; results and errors are its own. FALSE with the

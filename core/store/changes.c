@@ -16,7 +16,7 @@ struct DemurChanges {
 
 guint32
 demur_changes_mark(const char *scan_id) {
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   guint8 digest[DEMUR_SHA256_BYTES];
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, scan_id);

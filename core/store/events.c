@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/error.h"
 #include "store/connection.h"
 #include "store/seal.h"
@@ -64,12 +64,13 @@ demur_event_digest(const DemurEvent *event) {
   const char *const texts[] = {sequence,       kinds[event->kind], event->key,     event->digest,
                                event->details, event->user,        event->station, event->program,
                                event->created, event->previous};
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-    demur_digest_add_text(checksum, texts[i]);
+    demur_sha256_add_text(&sha, texts[i]);
   if (event->seal != NULL) /* events of before have none */
-    demur_digest_add_text(checksum, event->seal);
-  return g_strdup(g_checksum_get_string(checksum));
+    demur_sha256_add_text(&sha, event->seal);
+  return demur_sha256_finish_hex(&sha);
 }
 
 /* The last event's number and chain; 0 and "" before the first. */

@@ -169,7 +169,7 @@ demur_store_seal(DemurWorkspace *workspace, const char *key, GError **error) {
                                          : strrchr(first, '|');
   if (mark != NULL)
     *mark++ = '\0';
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   gboolean any = FALSE;
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, "demur seal 1");

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -485,15 +484,16 @@ demur_selectors_remove_all(DemurWorkspace *workspace, const char *const *names, 
 /* Of everything a threshold says, and of the selector it belongs to. Owned. */
 static char *
 threshold_digest(const DemurThresholdRecord *record, const char *selector_digest) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   const double numbers[] = {record->coverage, record->threshold, record->realised,
                             (double)record->n_scans, (double)record->n_patients};
   const char *const texts[] = {selector_digest,       record->cohort,    record->split,
                                record->cohort_digest, record->guarantee, record->created};
-  demur_digest_add_doubles(checksum, numbers, G_N_ELEMENTS(numbers));
+  demur_sha256_add_bytes(&sha, numbers, G_N_ELEMENTS(numbers) * sizeof(double));
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-    demur_digest_add_text(checksum, texts[i]);
-  return g_strdup(g_checksum_get_string(checksum));
+    demur_sha256_add_text(&sha, texts[i]);
+  return demur_sha256_finish_hex(&sha);
 }
 
 gboolean

@@ -8,7 +8,7 @@
 
 #include <glib/gstdio.h>
 
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/error.h"
 #include "store/adopt.h"
 #include "store/connection.h"
@@ -372,15 +372,16 @@ demur_store_now(DemurWorkspace *workspace) {
 char *
 demur_store_digest(const char *const *texts, size_t n_texts, const double *numbers,
                    size_t n_numbers) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (size_t i = 0; i < n_texts; i++)
-    demur_digest_add_text(checksum, texts[i]);
+    demur_sha256_add_text(&sha, texts[i]);
   /* As an engine keeps them: SQLite has no -0. */
   g_autofree double *kept = g_new(double, MAX(n_numbers, 1));
   for (size_t i = 0; i < n_numbers; i++)
     kept[i] = numbers[i] + 0.0;
-  demur_digest_add_doubles(checksum, kept, n_numbers);
-  return g_strdup(g_checksum_get_string(checksum));
+  demur_sha256_add_bytes(&sha, kept, n_numbers * sizeof(double));
+  return demur_sha256_finish_hex(&sha);
 }
 
 gboolean

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/csv-field.h"
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/random.h"
@@ -298,12 +298,13 @@ decide(DemurAccepted *accepted, const double *labels, guint64 seed) {
   accepted->coverage_kept = accepted->share_high >= d->coverage - DEMUR_ACCEPT_COVERAGE_SLACK;
   accepted->answer =
       accepted->coverage_kept ? accepted->acceptance.answer : DEMUR_ACCEPTANCE_NOT_ACCEPTED;
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (size_t i = 0; i < n; i++) {
-    demur_digest_add_text(checksum, d->scan_ids[i]);
-    demur_digest_add_doubles(checksum, &labels[i], 1);
+    demur_sha256_add_text(&sha, d->scan_ids[i]);
+    demur_sha256_add_bytes(&sha, &labels[i], sizeof(double));
   }
-  accepted->labels_digest = g_strdup(g_checksum_get_string(checksum));
+  accepted->labels_digest = demur_sha256_finish_hex(&sha);
 }
 
 static void

@@ -1,6 +1,6 @@
 #include "tasks/series-records.h"
 
-#include "base/digest.h"
+#include "base/sha256.h"
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "dicom/geometry.h"
@@ -233,12 +233,14 @@ char *
 demur_dicom_images_digest(const DemurSeries *series) {
   if (series->content_digest != NULL)
     return g_strdup(series->content_digest);
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
   for (size_t i = 0; i < series->n_slices; i++) {
-    demur_digest_add_text(checksum, series->slices[i].sop_instance_uid);
-    demur_digest_add_text(checksum, series->slices[i].content_digest);
+    demur_sha256_add_text(&sha, series->slices[i].sop_instance_uid);
+    demur_sha256_add_text(&sha, series->slices[i].content_digest);
   }
-  return g_strconcat("unread ", g_checksum_get_string(checksum), NULL);
+  g_autofree char *digest = demur_sha256_finish_hex(&sha);
+  return g_strconcat("unread ", digest, NULL);
 }
 
 DemurSeriesRecord *

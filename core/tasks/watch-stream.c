@@ -98,7 +98,7 @@ walk_verdict(const DemurVerdictRecord *record, gpointer data) {
 
 guint64
 demur_watch_scan_key(const char *cohort, const char *scan_id) {
-  g_auto(DemurSha256) sha;
+  DemurSha256 sha;
   guint8 digest[DEMUR_SHA256_BYTES];
   demur_sha256_init(&sha);
   demur_sha256_add_text(&sha, cohort);

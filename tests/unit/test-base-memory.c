@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "support/support.h"
@@ -45,82 +44,10 @@ arrays_are_zero_and_aligned(void) {
     }
 }
 
-static void
-add_texts(GChecksum *checksum, const char *first, const char *second) {
-  demur_digest_add_text(checksum, first);
-  demur_digest_add_text(checksum, second);
-}
-
-static char *
-digest_of_texts(const char *first, const char *second) {
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  add_texts(checksum, first, second);
-  return g_strdup(g_checksum_get_string(checksum));
-}
-
-/* All of these concatenate to the same or nearly the same bytes; all must differ. */
-static void
-neighbours_do_not_run_together(void) {
-  static const char *const pairs[][2] = {{"ab", "c"},   {"a", "bc"},   {"abc", ""}, {"", "abc"},
-                                         {"abc", NULL}, {NULL, "abc"}, {"", ""},    {"", NULL},
-                                         {NULL, ""},    {NULL, NULL}};
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (size_t r = 0; r < G_N_ELEMENTS(pairs); r++)
-    g_assert_true(g_hash_table_add(seen, digest_of_texts(pairs[r][0], pairs[r][1])));
-  g_autofree char *again = digest_of_texts("ab", "c");
-  g_assert_true(g_hash_table_contains(seen, again));
-}
-
-/* SHA-256 of the bytes 01 00 .. 00 (the length, eight bytes) 61, by coreutils' sha256sum. */
-static void
-framing_is_a_little_endian_length(void) {
-  g_autoptr(GChecksum) ours = g_checksum_new(G_CHECKSUM_SHA256);
-  demur_digest_add_text(ours, "a");
-  static const guchar bytes[] = {1, 0, 0, 0, 0, 0, 0, 0, 'a'};
-  g_autofree char *expected = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, sizeof bytes);
-  g_assert_cmpstr(g_checksum_get_string(ours), ==, expected);
-  g_assert_cmpstr(expected, ==, "ae6121c88ba555f64c3d812123eb799d128015541f850c5e9bf1d54c08ad8481");
-}
-
-static void
-numbers_are_told_apart(void) {
-  const double a[] = {1, 2}, b[] = {1, -0.0}, c[] = {1, 0.0};
-  const float f[] = {1, 2};
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (int k = 0; k < 6; k++) {
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    switch (k) {
-    case 0:
-      demur_digest_add_doubles(checksum, a, 2);
-      break;
-    case 1: /* one frame of two is not two frames of one */
-      demur_digest_add_doubles(checksum, a, 1);
-      demur_digest_add_doubles(checksum, a + 1, 1);
-      break;
-    case 2:
-      demur_digest_add_doubles(checksum, b, 2);
-      break;
-    case 3:
-      demur_digest_add_doubles(checksum, c, 2);
-      break;
-    case 4:
-      demur_digest_add_floats(checksum, f, 2);
-      break;
-    case 5:
-      demur_digest_add_doubles(checksum, NULL, 0);
-      break;
-    }
-    g_assert_true(g_hash_table_add(seen, g_strdup(g_checksum_get_string(checksum))));
-  }
-}
-
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/base/memory/overflow", sizes_that_overflow_are_refused);
   g_test_add_func("/base/memory/zero", arrays_are_zero_and_aligned);
-  g_test_add_func("/base/digest/neighbours", neighbours_do_not_run_together);
-  g_test_add_func("/base/digest/framing", framing_is_a_little_endian_length);
-  g_test_add_func("/base/digest/numbers", numbers_are_told_apart);
   return g_test_run();
 }

@@ -91,6 +91,79 @@ framed_values_cannot_run_together(void) {
   g_assert_true(memcmp(digests[0], digests[1], DEMUR_SHA256_BYTES) == 0);
 }
 
+static void
+add_texts(DemurSha256 *sha, const char *first, const char *second) {
+  demur_sha256_add_text(sha, first);
+  demur_sha256_add_text(sha, second);
+}
+
+static char *
+digest_of_texts(const char *first, const char *second) {
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  add_texts(&sha, first, second);
+  return demur_sha256_finish_hex(&sha);
+}
+
+/* All of these concatenate to the same or nearly the same bytes; all must differ. */
+static void
+neighbours_do_not_run_together(void) {
+  static const char *const pairs[][2] = {{"ab", "c"},   {"a", "bc"},   {"abc", ""}, {"", "abc"},
+                                         {"abc", NULL}, {NULL, "abc"}, {"", ""},    {"", NULL},
+                                         {NULL, ""},    {NULL, NULL}};
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t r = 0; r < G_N_ELEMENTS(pairs); r++)
+    g_assert_true(g_hash_table_add(seen, digest_of_texts(pairs[r][0], pairs[r][1])));
+  g_autofree char *again = digest_of_texts("ab", "c");
+  g_assert_true(g_hash_table_contains(seen, again));
+}
+
+/* SHA-256 of the bytes 01 00 .. 00 (the length, eight bytes) 61, by coreutils' sha256sum. */
+static void
+framing_is_a_little_endian_length(void) {
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_add_text(&sha, "a");
+  g_autofree char *ours = demur_sha256_finish_hex(&sha);
+  static const guchar bytes[] = {1, 0, 0, 0, 0, 0, 0, 0, 'a'};
+  g_autofree char *expected = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, sizeof bytes);
+  g_assert_cmpstr(ours, ==, expected);
+  g_assert_cmpstr(expected, ==, "ae6121c88ba555f64c3d812123eb799d128015541f850c5e9bf1d54c08ad8481");
+}
+
+static void
+numbers_are_told_apart(void) {
+  const double a[] = {1, 2}, b[] = {1, -0.0}, c[] = {1, 0.0};
+  const float f[] = {1, 2};
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (int k = 0; k < 6; k++) {
+    DemurSha256 sha;
+    demur_sha256_init(&sha);
+    switch (k) {
+    case 0:
+      demur_sha256_add_bytes(&sha, a, 2 * sizeof(double));
+      break;
+    case 1: /* one frame of two is not two frames of one */
+      demur_sha256_add_bytes(&sha, a, sizeof(double));
+      demur_sha256_add_bytes(&sha, a + 1, sizeof(double));
+      break;
+    case 2:
+      demur_sha256_add_bytes(&sha, b, 2 * sizeof(double));
+      break;
+    case 3:
+      demur_sha256_add_bytes(&sha, c, 2 * sizeof(double));
+      break;
+    case 4:
+      demur_sha256_add_bytes(&sha, f, 2 * sizeof(float));
+      break;
+    case 5:
+      demur_sha256_add_bytes(&sha, NULL, 0 * sizeof(double));
+      break;
+    }
+    g_assert_true(g_hash_table_add(seen, demur_sha256_finish_hex(&sha)));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -98,5 +171,8 @@ main(int argc, char **argv) {
   g_test_add_func("/sha256/any-length", any_length_in_any_pieces_is_as_glib_says);
   g_test_add_func("/sha256/sealed-document", a_document_is_sealed_by_the_rest_of_it);
   g_test_add_func("/sha256/framed-values", framed_values_cannot_run_together);
+  g_test_add_func("/base/sha256/neighbours", neighbours_do_not_run_together);
+  g_test_add_func("/base/sha256/framing", framing_is_a_little_endian_length);
+  g_test_add_func("/base/sha256/numbers", numbers_are_told_apart);
   return g_test_run();
 }
