@@ -2,10 +2,12 @@
 #include "app/cli/counted.h"
 #include "app/cli/evaluate-options.h"
 #include "app/cli/numbers.h"
+#include "app/cli/shard-options.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "selector/coverage.h"
 #include "tasks/family-study.h"
 
@@ -456,11 +458,24 @@ evaluate_family(DemurContext *context, const char *name, const DemurHorizons *ho
 }
 
 static gboolean
+run_part(DemurContext *context, char **selectors, DemurEvaluateParams *params,
+         const DemurShardOptions *options, GError **error) {
+  demur_context_take_stdout(options->part);
+  if (!demur_task_evaluate_part(&context->task, selectors, params, &options->shard, options->part,
+                                error))
+    return FALSE;
+  g_autofree char *names = g_strjoinv(", ", selectors);
+  demur_shard_options_print(context, options, names);
+  return TRUE;
+}
+
+static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   g_auto(DemurEvaluateParams) options = {0};
+  g_auto(DemurShardOptions) shards = {0};
   gboolean audited = FALSE;
   const GOptionEntry entries[] = {
       {"audited", 0, 0, G_OPTION_ARG_NONE, &audited,
@@ -469,15 +484,24 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "selector, or family of horizons, to evaluate; selectors may be given several times", "S"},
       DEMUR_CLI_EVALUATION_ENTRIES(options),
       DEMUR_CLI_MEASURE_ENTRIES(options),
+      DEMUR_SHARD_ENTRIES(shards),
       {NULL}};
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
-      !demur_command_expect(arguments, 0, "evaluate takes options only", error))
+      !demur_shard_options_check(&shards, arguments, 0, "evaluate takes options only", error))
     return FALSE;
   options.audited = audited;
+  options.parts = shards.parts;
   DemurHorizons horizons;
   if (!demur_task_evaluate_check(selectors, &options, error) ||
       !demur_task_family_asked(&context->task, selectors, &horizons, error))
     return FALSE;
+  if (horizons.n > 0 && (shards.part != NULL || shards.merge)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "shards are not of a family: give them the selector of one horizon");
+    return FALSE;
+  }
+  if (shards.part != NULL)
+    return run_part(context, selectors, &options, &shards, error);
   if (horizons.n > 0)
     return evaluate_family(context, selectors[0], &horizons, &options, error);
   if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
@@ -497,7 +521,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 const DemurCommand demur_command_evaluate = {.name = "evaluate",
-                                             .parameters = "--selector S.. --cohort C",
+                                             .parameters = "--selector S.. --cohort C [FILE…]",
                                              .summary =
                                                  "measure selectors and baselines on a split",
                                              .run = run};

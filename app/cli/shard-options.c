@@ -9,8 +9,8 @@ demur_shard_options_clear(DemurShardOptions *options) {
 }
 
 gboolean
-demur_shard_options_check(DemurShardOptions *options, char **arguments, const char *what,
-                          GError **error) {
+demur_shard_options_check(DemurShardOptions *options, char **arguments, guint n_names,
+                          const char *what, GError **error) {
   if ((options->shard_text != NULL) != (options->part != NULL)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "--shard I/N and --part FILE belong together");
@@ -25,13 +25,13 @@ demur_shard_options_check(DemurShardOptions *options, char **arguments, const ch
       !demur_shard_parse(options->shard_text, &options->shard, error))
     return FALSE;
   if (!options->merge)
-    return demur_command_expect(arguments, 1, what, error);
-  if (g_strv_length(arguments) < 2) {
+    return demur_command_expect(arguments, n_names, what, error);
+  if (g_strv_length(arguments) <= n_names) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s, and --merge the files of all parts",
                 what);
     return FALSE;
   }
-  options->parts = arguments + 1;
+  options->parts = arguments + n_names;
   return TRUE;
 }
 

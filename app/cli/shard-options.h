@@ -11,7 +11,7 @@ typedef struct {
   char *shard_text, *part; /* owned */
   gboolean merge;
   DemurShard shard;   /* of a part that is to be computed */
-  char *const *parts; /* files that are to be merged: those behind the name; NULL: none */
+  char *const *parts; /* files that are to be merged: those behind the names; NULL: none */
 } DemurShardOptions;
 
 #define DEMUR_SHARD_ENTRIES(options)                                                               \
@@ -27,10 +27,10 @@ typedef struct {
         "put the parts FILE.. of all shards together: the bytes of one run", NULL                  \
   }
 
-/* Checks them against each other and the words of the command line: one name, and behind it the
+/* Checks them against each other and the words of the command line: n_names, and behind them the
  * files with --merge only. DEMUR_ERROR_USAGE. */
-gboolean demur_shard_options_check(DemurShardOptions *options, char **arguments, const char *what,
-                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_shard_options_check(DemurShardOptions *options, char **arguments, guint n_names,
+                                   const char *what, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Says that the part was written, as text or JSON. */
 void demur_shard_options_print(DemurContext *context, const DemurShardOptions *options,

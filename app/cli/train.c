@@ -381,7 +381,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autoptr(GPtrArray) texts = add_numbers(entries);
   if (!demur_command_parse_group(context, argc, argv, (const GOptionEntry *)(gpointer)entries->data,
                                  settings, &arguments, error) ||
-      !demur_shard_options_check(&options, arguments, "train takes the name of the new selector",
+      !demur_shard_options_check(&options, arguments, 1, "train takes the name of the new selector",
                                  error) ||
       !demur_task_check_name("selector", arguments[0], error))
     return FALSE;

@@ -21,7 +21,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       DEMUR_SHARD_ENTRIES(options),
       {NULL}};
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
-      !demur_shard_options_check(&options, arguments, "validate takes the name of one selector",
+      !demur_shard_options_check(&options, arguments, 1, "validate takes the name of one selector",
                                  error))
     return FALSE;
   if (cohort_name == NULL || n_folds < 2) {

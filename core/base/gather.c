@@ -57,7 +57,7 @@ gboolean
 demur_gather(DemurParallel *parallel, size_t first, size_t end, DemurParallelFunc func,
              gpointer data, const DemurSlot *slots, size_t n_slots, GError **error) {
   const DemurRanks *ranks = parallel != NULL ? demur_parallel_ranks(parallel) : NULL;
-  if (ranks == NULL || ranks->size == 1) {
+  if (ranks == NULL) {
     Share all = {func, data, first, 1};
     demur_parallel_map(parallel, end - first, run_share, &all);
     return TRUE;
@@ -69,6 +69,8 @@ demur_gather(DemurParallel *parallel, size_t first, size_t end, DemurParallelFun
     return FALSE;
   size_t n_own;
   const size_t own = chunks_of(ranks, ranks->rank, first, end, &n_own);
+  if (ranks->computes_none)
+    n_own = 0;
   Share share = {func, data, own, ranks->size};
   demur_parallel_map(parallel, n_own, run_share, &share);
 
@@ -88,7 +90,7 @@ demur_gather(DemurParallel *parallel, size_t first, size_t end, DemurParallelFun
   for (size_t r = 0; r < ranks->size; r++) {
     size_t n;
     const size_t theirs = chunks_of(ranks, r, first, end, &n);
-    if (r != ranks->rank)
+    if (ranks->computes_none || r != ranks->rank)
       copy_chunks(theirs, n, ranks->size, slots, n_slots, UNPACK, at);
     at += lengths[r];
   }

@@ -17,8 +17,8 @@ demur_ranks_meet(const DemurRanks *ranks, guint64 label, GError **error) {
   else
     demur_error_set(
         error, DEMUR_ERROR_INPUT,
-        "the processes of this work don't do the same: they read different data, or are of "
-        "different programs");
+        "the processes, or parts, of this work don't do the same: they read different data, or are "
+        "of different programs or machines");
   return FALSE;
 }
 

@@ -8,6 +8,8 @@ G_BEGIN_DECLS
 
 typedef struct {
   size_t rank, size; /* rank in [0, size) */
+  gboolean
+      computes_none; /* it is none of them, and is told what they all came to (base/ranks-tape.h) */
   /* The least and the greatest of all ranks' values. */
   void (*extremes)(gint64 value, gint64 *least, gint64 *greatest, gpointer data);
   /* own [lengths[rank]] of each rank, one behind the other, into all, on every rank. In bytes. */

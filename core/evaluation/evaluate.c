@@ -34,6 +34,11 @@ demur_evaluate_input_init(DemurEvaluateInput *input) {
 
 #define JOBS_A_RANK 16 /* at the least, between two exchanges */
 
+static const DemurRanks *
+ranks_of(const DemurParallel *parallel) {
+  return parallel != NULL ? demur_parallel_ranks(parallel) : NULL;
+}
+
 /* Runs jobs in groups, so that progress and cancelling are looked at between them. slots: an array of
  * DemurSlot of all jobs, freed. */
 static gboolean
@@ -42,9 +47,9 @@ gather_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc f
                      GError **error) {
   g_autoptr(GArray) owned = slots;
   /* All ranks cut alike, whatever their threads. */
-  const size_t n_ranks = demur_parallel_n_ranks(parallel);
+  const DemurRanks *ranks = ranks_of(parallel);
   const size_t n_together =
-      n_ranks > 1 ? JOBS_A_RANK * n_ranks : demur_parallel_n_threads(parallel);
+      ranks != NULL ? JOBS_A_RANK * ranks->size : demur_parallel_n_threads(parallel);
   const size_t group = MAX((n_jobs + 49) / 50, n_together);
   for (size_t first = 0; first < n_jobs; first += group) {
     const double done = (double)first / (double)n_jobs;
@@ -369,6 +374,30 @@ release(const DemurSample *sample, const GPtrArray *methods, const DemurToldCove
   }
 }
 
+/* That all ranks measure the same numbers: a machine of another kind may have come to other risks or
+ * scores by the same settings. */
+static gboolean
+meet_with_sample(const DemurSample *sample, const GPtrArray *methods, DemurParallel *parallel,
+                 GError **error) {
+  const DemurRanks *ranks = ranks_of(parallel);
+  if (ranks == NULL)
+    return TRUE;
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, sample->risks, sample->n * sizeof *sample->risks);
+  demur_sha256_update(&sha, sample->labels, sample->n * sizeof *sample->labels);
+  for (guint k = 0; k < methods->len; k++) {
+    const DemurMethod *method = methods->pdata[k];
+    for (size_t m = 0; m < method->n_models; m++)
+      demur_sha256_update(&sha, method->ranks[m], sample->n * sizeof *method->ranks[m]);
+  }
+  guint8 digest[DEMUR_SHA256_BYTES];
+  demur_sha256_finish(&sha, digest);
+  guint64 label;
+  memcpy(&label, digest, sizeof label);
+  return demur_ranks_meet(ranks, label, error);
+}
+
 /* Trials, noise floor and bootstrap of the methods on one sample; appended to the evaluation. */
 static gboolean
 evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
@@ -395,6 +424,7 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
   g_autoptr(DemurReplicates) replicates = demur_replicates_new(&replicates_input, parallel);
   evaluation->in_cells |= replicates->in_cells;
   gboolean ok =
+      meet_with_sample(sample, methods, parallel, error) &&
       gather_with_progress(parallel, trials->n_columns * trials->n_trials, demur_trials_run, trials,
                            demur_trials_slots(trials), progress, 0.05, 0.25, error) &&
       gather_with_progress(parallel, input->n_noise_draws, demur_replicates_redraw, replicates,
@@ -402,7 +432,7 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
                            error) &&
       gather_with_progress(parallel, replicates->n, demur_replicates_draw, replicates,
                            demur_replicates_draw_slots(replicates), progress, 0.35, 0.9, error);
-  if (ok) {
+  if (ok && !input->drawn_only) {
     g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(plans->len, 1));
     DemurMethodResult *results = add_results(evaluation, group, methods, plans, at);
     Curves curves = {trials, replicates, results};
@@ -480,6 +510,8 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
   if (methods == NULL ||
       !evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error))
     return FALSE;
+  if (input->drawn_only)
+    return TRUE;
   g_autofree double *decisions = g_new0(double, group->n_selectors + 1);
   for (size_t s = 0; input->hold_back != NULL && s < group->n_selectors; s++)
     decisions[s] = input->hold_back[group->selectors[s]];
@@ -570,32 +602,42 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
   return g_steal_pointer(&evaluation);
 }
 
-/* That all ranks evaluate the same: before anything of theirs is mixed. */
-static gboolean
-meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParallel *parallel,
-           GError **error) {
-  if (demur_parallel_n_ranks(parallel) == 1)
-    return TRUE;
+char *
+demur_evaluate_settings_digest(const DemurEvaluateInput *input) {
   g_autoptr(GString) what = g_string_new(NULL);
-  g_string_printf(what, "%s %s %s %s %" G_GUINT64_FORMAT " %zu %d %zu %zu %zu %a %d %d %zu",
-                  DEMUR_VERSION, demur_mlp_kernel()->name, e->digest, input->split, input->seed,
-                  input->n_resamples, (int)input->resample_unit, input->n_bootstrap,
-                  input->n_noise_draws, input->min_bin_size, input->net_benefit_threshold,
-                  (int)input->with_first, (int)input->in_sample, input->n_labels);
+  g_string_printf(what, "%s %zu %d %zu %zu %zu %a %d %d %zu", input->split, input->n_resamples,
+                  (int)input->resample_unit, input->n_bootstrap, input->n_noise_draws,
+                  input->min_bin_size, input->net_benefit_threshold, (int)input->with_first,
+                  (int)input->in_sample, input->n_labels);
   for (size_t s = 0; s < input->n_selectors; s++) {
     g_string_append_printf(what, " %s %a", demur_selector_digest(input->selectors[s]),
                            input->hold_back != NULL ? input->hold_back[s] : 0.0);
     for (size_t t = 0; input->n_thresholds != NULL && t < input->n_thresholds[s]; t++) {
       const DemurTunedThreshold *tuned = &input->thresholds[s][t];
-      g_string_append_printf(what, " %a %a", tuned->coverage, tuned->thresholds[0]);
+      g_string_append_printf(what, " %a", tuned->coverage);
+      for (size_t m = 0; m < demur_selector_n_models(input->selectors[s]); m++)
+        g_string_append_printf(what, " %a", tuned->thresholds[m]);
     }
   }
   for (size_t g = 0; input->group_by != NULL && input->group_by[g] != NULL; g++)
     g_string_append_printf(what, " %s", input->group_by[g]);
-  g_autofree char *digest = demur_sha256_of_text(what->str);
+  return demur_sha256_of_text(what->str);
+}
+
+/* That all ranks evaluate the same: before anything of theirs is mixed. */
+static gboolean
+meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParallel *parallel,
+           GError **error) {
+  const DemurRanks *ranks = ranks_of(parallel);
+  if (ranks == NULL)
+    return TRUE;
+  g_autofree char *settings = demur_evaluate_settings_digest(input);
+  g_autofree char *what =
+      g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " %s", DEMUR_VERSION, demur_mlp_kernel()->name,
+                      e->digest, input->seed, settings);
+  g_autofree char *digest = demur_sha256_of_text(what);
   digest[15] = '\0'; /* 60 bits are enough to tell two works apart, and fit a label */
-  return demur_ranks_meet(demur_parallel_ranks(parallel), g_ascii_strtoull(digest, NULL, 16),
-                          error);
+  return demur_ranks_meet(ranks, g_ascii_strtoull(digest, NULL, 16), error);
 }
 
 DemurEvaluation *
@@ -650,6 +692,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                           error))
         return NULL;
     }
+  if (input->drawn_only)
+    return g_steal_pointer(&evaluation);
   g_autofree char *headline = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[0]);
   demur_comparisons_judge(evaluation, headline);
   demur_site_contrasts_judge(evaluation);

@@ -53,6 +53,9 @@ typedef struct {
   const char *const *group_by; /* NULL-terminated names (evaluation/groups.h); NULL: no groups */
   gboolean with_first; /* compare further selectors with the first too (evaluation/ablation.h) */
   gboolean in_sample;  /* allow scans of patients that the selectors have seen; printed */
+  /* Resamples, redrawn labels and replicates are computed, for the ranks that share them out
+   * (base/gather.h), and nothing is made of them: the result has no methods. */
+  gboolean drawn_only;
   /* For people: what counts outcomes is told of canonical sets of accepted scans only, and is NaN
    * where none is near (evaluation/point-releases.h). FALSE: everything, for numbers that stay here. */
   gboolean released;
@@ -60,6 +63,10 @@ typedef struct {
 
 /* The usual numbers; cohort, split and selectors are left to the caller. */
 void demur_evaluate_input_init(DemurEvaluateInput *input);
+
+/* SHA-256 (hexadecimal, owned) of what the numbers of an evaluation depend on beside cohort, seed, kernel
+ * and program: split, selectors, thresholds and numbers. */
+char *demur_evaluate_settings_digest(const DemurEvaluateInput *input);
 
 /* NULL with error: DEMUR_ERROR_STATE where a selector has seen patients of the split (and not
  * in_sample), where selectors do not go together or a scan has no label; DEMUR_ERROR_NOT_FOUND for

@@ -17,6 +17,7 @@ static const struct {
     [DEMUR_SHARD_VALIDATE] = {"validate", "folds", "cut into folds"},
     [DEMUR_SHARD_SEARCH] = {"search", "folds", "cut into folds"},
     [DEMUR_SHARD_TRAIN] = {"train", "networks", "number of networks"},
+    [DEMUR_SHARD_EVALUATE] = {"evaluate", "replicates", "number of replicates"},
 };
 
 gboolean

@@ -1,7 +1,7 @@
 /* What a long study cut into shards is of, and the document of a part that another process or machine
  * computed: canonical JSON of format demur-part that names all its numbers depend on, with the SHA-256
  * of the rest as its member "digest". What a part holds is its kind's own (left-out-part.h,
- * network-part.h). */
+ * network-part.h, replicate-part.h). */
 #pragma once
 
 #include "base/json-reader.h"
@@ -22,6 +22,7 @@ typedef enum {
   DEMUR_SHARD_VALIDATE, /* folds */
   DEMUR_SHARD_SEARCH,   /* folds of each trial */
   DEMUR_SHARD_TRAIN,    /* networks: those averaged of each model */
+  DEMUR_SHARD_EVALUATE, /* replicates, with the resamples and redrawn labels beside them */
   DEMUR_N_SHARD_KINDS,
 } DemurShardKind;
 

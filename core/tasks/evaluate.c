@@ -5,11 +5,13 @@
 #include <json-glib/json-glib.h>
 
 #include "base/error.h"
+#include "base/file-output.h"
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "selector/coverage.h"
 #include "selector/outcome-weights.h"
 #include "store/events.h"
+#include "tasks/shards.h"
 
 void
 demur_evaluating_clear(DemurEvaluating *e) {
@@ -299,9 +301,10 @@ demur_task_evaluate_check(char *const *names, const DemurEvaluateParams *options
   return group_by != NULL && take_options(options, &input, error);
 }
 
+/* shard NULL: the whole. Else its part alone, written to path. */
 static gboolean
 evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
-         GError **error) {
+         const DemurShard *shard, const char *path, GError **error) {
   if (!demur_task_evaluate_check(names, options, error))
     return FALSE;
   DemurEvaluateInput input;
@@ -355,7 +358,11 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
     input.labels = (const DemurEvaluateLabel *)(gconstpointer)audits.labels->data;
     input.n_labels = audits.labels->len;
   }
-  e->evaluation = demur_evaluate(&input, task->parallel, &task->progress, error);
+  if (shard != NULL)
+    return demur_shards_evaluate_part(task, &input, shard, path, error);
+  e->evaluation = options->parts != NULL
+                      ? demur_shards_merge_evaluation(task, &input, options->parts, error)
+                      : demur_evaluate(&input, task->parallel, &task->progress, error);
   if (e->evaluation == NULL)
     return FALSE;
   e->evaluation->in_sample |= tuned_here;
@@ -377,7 +384,17 @@ demur_evaluate_params_clear(DemurEvaluateParams *options) {
 gboolean
 demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
                     DemurEvaluating *evaluation, GError **error) {
-  const gboolean ok = evaluate(task, names, options, evaluation, error);
+  const gboolean ok = evaluate(task, names, options, evaluation, NULL, NULL, error);
+  demur_evaluate_params_clear(options);
+  return ok;
+}
+
+gboolean
+demur_task_evaluate_part(DemurTask *task, char **names, DemurEvaluateParams *options,
+                         const DemurShard *shard, const char *path, GError **error) {
+  g_auto(DemurEvaluating) evaluating = {0};
+  const gboolean ok = demur_file_output_check(path, DEMUR_FILE_REPLACE, error) &&
+                      evaluate(task, names, options, &evaluating, shard, path, error);
   demur_evaluate_params_clear(options);
   return ok;
 }

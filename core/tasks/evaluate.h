@@ -6,6 +6,7 @@
 #include "tasks/selection.h"
 #include "store/audits.h"
 #include "store/cohorts.h"
+#include "evaluation/shard-plan.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +20,7 @@ typedef struct {
   gboolean audited; /* with the selector's site audits, on the scans that they did not label; of one
                      * selector. DEMUR_ERROR_STATE where no site of the split was audited */
   gboolean use;     /* what became of the first selector in use is gathered too */
+  char *const *parts;        /* files of all parts (tasks/shards.h), to NULL; NULL: computed here */
   const DemurReportPin *pin; /* as the report had it; NULL: as the workspace is now */
 } DemurEvaluateParams;
 
@@ -55,6 +57,12 @@ gboolean demur_task_evaluate_check(char *const *names, const DemurEvaluateParams
 /* names: NULL-terminated, at least one. options' texts are freed. */
 gboolean demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
                              DemurEvaluating *evaluation, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The shard's part of what demur_task_evaluate would compute, written to path (replaced, readable by its
+ * owner only). options' texts are freed. */
+gboolean demur_task_evaluate_part(DemurTask *task, char **names, DemurEvaluateParams *options,
+                                  const DemurShard *shard, const char *path,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_evaluating_clear(DemurEvaluating *evaluation);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurEvaluating, demur_evaluating_clear)
 

@@ -4,8 +4,10 @@
 #include "base/file-input.h"
 #include "base/file-output.h"
 #include "base/limits.h"
+#include "base/ranks-tape.h"
 #include "base/sha256.h"
 #include "cohort/order.h"
+#include "evaluation/replicate-part.h"
 #include "selector/mlp-kernel.h"
 #include "store/selectors.h"
 #include "tasks/selection.h"
@@ -45,18 +47,17 @@ digest_settings(const DemurTrainSettings *settings, const char *grid) {
   return demur_sha256_of_text(text);
 }
 
-/* All that parts agree on; of folds or networks. */
+/* All that parts agree on; of folds, networks or replicates. settings_digest is taken over. */
 static gboolean
-plan_begin(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
-           const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
-           size_t n_pieces, GError **error) {
+plan_begin(Plan *plan, DemurShardKind kind, const DemurCohort *cohort, char *settings_digest,
+           guint64 seed, size_t n_trials, size_t n_pieces, GError **error) {
+  plan->settings_digest = settings_digest;
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
   if (rows == NULL)
     return FALSE;
   g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n_rows);
   plan->cohort_digest = demur_cohort_digest(cohort, sorted, n_rows);
-  plan->settings_digest = digest_settings(settings, grid);
   plan->shared = (DemurShardPlan){.kind = kind,
                                   .cohort_digest = plan->cohort_digest,
                                   .settings = plan->settings_digest,
@@ -72,7 +73,8 @@ static gboolean
 plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
          const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
          size_t n_folds, GError **error) {
-  if (!plan_begin(plan, kind, cohort, settings, grid, seed, n_trials, n_folds, error))
+  if (!plan_begin(plan, kind, cohort, digest_settings(settings, grid), seed, n_trials, n_folds,
+                  error))
     return FALSE;
   plan->trials = g_ptr_array_new_with_free_func(left_out_free);
   plan->failed = g_new0(gboolean, MAX(n_trials, 1));
@@ -220,8 +222,8 @@ demur_shards_merge_search(DemurTask *task, DemurCohort *cohort, const DemurTrain
 static gboolean
 plan_training(Plan *plan, const DemurCohort *cohort, const DemurTrainSettings *settings,
               guint64 seed, GError **error) {
-  return plan_begin(plan, DEMUR_SHARD_TRAIN, cohort, settings, NULL, seed, (size_t)settings->models,
-                    (size_t)settings->average, error);
+  return plan_begin(plan, DEMUR_SHARD_TRAIN, cohort, digest_settings(settings, NULL), seed,
+                    (size_t)settings->models, (size_t)settings->average, error);
 }
 
 gboolean
@@ -268,4 +270,63 @@ demur_shards_merge_training(DemurTask *task, DemurCohort *cohort,
   }
   return demur_network_part_check_whole(&plan.shared, whole, error) ? g_steal_pointer(&whole)
                                                                     : NULL;
+}
+
+static gboolean
+plan_evaluation(Plan *plan, const DemurEvaluateInput *input, GError **error) {
+  return plan_begin(plan, DEMUR_SHARD_EVALUATE, input->cohort,
+                    demur_evaluate_settings_digest(input), input->seed, 1, input->n_bootstrap,
+                    error);
+}
+
+/* The evaluation as the tape's rank computes it. */
+static DemurEvaluation *
+evaluate_as(DemurTask *task, const DemurEvaluateInput *input, const DemurRanksTape *tape,
+            GError **error) {
+  demur_parallel_set_ranks(task->parallel, demur_ranks_tape_ranks(tape));
+  DemurEvaluation *evaluation = demur_evaluate(input, task->parallel, &task->progress, error);
+  demur_parallel_set_ranks(task->parallel, NULL);
+  return evaluation;
+}
+
+gboolean
+demur_shards_evaluate_part(DemurTask *task, const DemurEvaluateInput *input,
+                           const DemurShard *shard, const char *path, GError **error) {
+  g_auto(Plan) plan = {0};
+  size_t first, end;
+  if (!plan_evaluation(&plan, input, error) ||
+      !demur_shard_plan_range(&plan.shared, shard, &first, &end, error))
+    return FALSE;
+  g_autoptr(DemurRanksTape) tape = demur_ranks_tape_record(shard->index - 1, shard->count);
+  DemurEvaluateInput drawn = *input;
+  drawn.drawn_only = TRUE;
+  g_autoptr(DemurEvaluation) evaluation = evaluate_as(task, &drawn, tape, error);
+  if (evaluation == NULL)
+    return FALSE;
+  g_autoptr(GBytes) bytes = demur_ranks_tape_bytes(tape);
+  g_autofree char *document = demur_replicate_part_write(&plan.shared, shard, bytes);
+  return demur_file_write(path, document, -1, DEMUR_FILE_REPLACE, error);
+}
+
+DemurEvaluation *
+demur_shards_merge_evaluation(DemurTask *task, const DemurEvaluateInput *input, char *const *paths,
+                              GError **error) {
+  g_auto(Plan) plan = {0};
+  g_auto(DemurReplicateParts) parts = {0};
+  if (!plan_evaluation(&plan, input, error))
+    return NULL;
+  for (char *const *path = paths; *path != NULL; path++) {
+    gsize length;
+    g_autofree char *text = demur_file_input_read(*path, DEMUR_LIMIT_PART_BYTES, &length, error);
+    if (text == NULL ||
+        !demur_replicate_part_read(&plan.shared, text, (gssize)length, *path, &parts, error))
+      return NULL;
+  }
+  if (!demur_replicate_parts_check_whole(&parts, error))
+    return NULL;
+  g_autoptr(DemurRanksTape) tape = demur_ranks_tape_play(parts.tapes, parts.n);
+  g_autoptr(DemurEvaluation) evaluation = evaluate_as(task, input, tape, error);
+  return evaluation != NULL && demur_ranks_tape_check_played(tape, error)
+             ? g_steal_pointer(&evaluation)
+             : NULL;
 }

@@ -1,8 +1,10 @@
-/* Validation, search and the networks of a training cut into shards for a job array, and put together
- * from their parts: the same bytes as in one run (evaluation/left-out-part.h, network-part.h). */
+/* Validation, search, the networks of a training and the replicates of an evaluation cut into shards for
+ * a job array, and put together from their parts: the same bytes as in one run
+ * (evaluation/left-out-part.h, network-part.h, replicate-part.h). */
 #pragma once
 
 #include "tasks/train.h"
+#include "evaluation/evaluate.h"
 #include "evaluation/left-out-part.h"
 #include "evaluation/network-part.h"
 
@@ -40,5 +42,14 @@ DemurSearch *demur_shards_merge_search(DemurTask *task, DemurCohort *cohort,
 DemurCheckpoint *demur_shards_merge_training(DemurTask *task, DemurCohort *cohort,
                                              const DemurTrainSettings *settings, char *const *paths,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Likewise of an evaluation: the shard's resamples, redrawn labels and replicates, written to path; and the
+ * evaluation with those of the parts in place of its own. */
+gboolean demur_shards_evaluate_part(DemurTask *task, const DemurEvaluateInput *input,
+                                    const DemurShard *shard, const char *path,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurEvaluation *demur_shards_merge_evaluation(DemurTask *task, const DemurEvaluateInput *input,
+                                               char *const *paths,
+                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -203,6 +203,76 @@ test_training_in_shards_is_the_training(void) {
   assert_refuses(sandbox, edited, "changed after it was written", 1);
 }
 
+/* Replicates of an evaluation in 25 shards, of raw and recalibrated risks and by group; parts of other runs
+ * beside. */
+#define N_EVALUATED 25
+
+static void
+test_evaluation_in_shards_is_the_evaluation(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  train_s(sandbox);
+  static const char work[] = "evaluate --selector s --cohort sim --bootstrap 60 --resamples 3 "
+                             "--group-by site";
+  g_autofree char *line = g_strconcat("--json --threads 1 ", work, NULL);
+  g_autoptr(Run) whole = run_line(sandbox, line);
+  assert_status(whole, 0);
+  for (size_t i = 1; i <= N_EVALUATED; i++)
+    make_part(sandbox, work, i, N_EVALUATED, i % 2 == 0 ? "1" : "2");
+  g_autoptr(GString) parts = g_string_new(NULL), but_one = g_string_new(NULL);
+  for (size_t i = 0; i < N_EVALUATED; i++) { /* 7 and 25 have no factor in common: each once */
+    const size_t part = 1 + 7 * i % N_EVALUATED;
+    g_string_append_printf(parts, " part%zu", part);
+    if (part != 3)
+      g_string_append_printf(but_one, " part%zu", part);
+  }
+  g_autofree char *merge = g_strconcat("--json --threads 2 ", work, " --merge", parts->str, NULL);
+  g_autoptr(Run) merged = run_line(sandbox, merge);
+  assert_status(merged, 0);
+  g_assert_cmpstr(merged->out, ==, whole->out);
+
+  const struct {
+    const char *options, *parts, *more, *says;
+  } refused[] = {
+      {"", but_one->str, "", "1 of 25 shards are in no part, the first of them shard 3"},
+      {"", parts->str, " part9", "shard 9 is in another part already"},
+      {" --seed 2", parts->str, "", "another seed"},
+      {" --bootstrap 61", parts->str, "", "another settings"},
+      {" --resamples 4", parts->str, "", "another settings"},
+      {" --split tune", parts->str, "", "another settings"},
+      {" --kernel portable", parts->str, "", "another kernel"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autofree char *refuse =
+        g_strconcat(work, refused[i].options, " --merge", refused[i].parts, refused[i].more, NULL);
+    assert_refuses(sandbox, refuse, refused[i].says, 1);
+  }
+  g_autofree char *of_two = g_strconcat(work, " --shard 1/2 --part other", NULL);
+  g_autoptr(Run) half = run_line(sandbox, of_two);
+  assert_status(half, 0);
+  g_autofree char *mixed = g_strconcat(work, " --merge part1 other", NULL);
+  assert_refuses(sandbox, mixed, "shard 1 of 2, and the parts before it are of 25", 1);
+  g_autofree char *many = g_strconcat(work, " --shard 1/61 --part other", NULL);
+  assert_refuses(sandbox, many, "nothing to do", 2);
+  g_autofree char *positional = g_strconcat(work, " part1", NULL);
+  assert_refuses(sandbox, positional, "options only", 2);
+  g_autofree char *foreign = g_strconcat("validate s --cohort sim --merge part1", NULL);
+  assert_refuses(sandbox, foreign, "another study", 1);
+
+  /* One character of the numbers, and which shard it is. */
+  g_autofree char *path = sandbox_path(sandbox, "part2"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autofree char *renamed_merge = g_strconcat(work, " --merge", parts->str, NULL);
+  g_auto(GStrv) pieces = g_strsplit(text, "\"shard\": 2,", 2);
+  g_assert_cmpuint(g_strv_length(pieces), ==, 2);
+  g_autofree char *renamed = g_strconcat(pieces[0], "\"shard\": 3,", pieces[1], NULL);
+  g_autofree char *written = sandbox_write(sandbox, "part2", renamed, -1);
+  assert_refuses(sandbox, renamed_merge, "changed after it was written", 1);
+  char *at = strstr(text, "\"numbers\": \"") + 200;
+  *at = *at == 'A' ? 'B' : 'A';
+  g_autofree char *again = sandbox_write(sandbox, "part2", text, -1);
+  assert_refuses(sandbox, renamed_merge, "changed after it was written", 1);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -210,5 +280,6 @@ main(int argc, char **argv) {
   g_test_add_func("/shards/refused", test_edited_and_foreign_parts_are_refused);
   g_test_add_func("/shards/search", test_search_in_shards_is_the_search);
   g_test_add_func("/shards/training", test_training_in_shards_is_the_training);
+  g_test_add_func("/shards/evaluation", test_evaluation_in_shards_is_the_evaluation);
   return g_test_run();
 }

@@ -463,6 +463,7 @@ INPUTS = {
     "federate show ANSWER": ["federate", "show", "round.json", "IT"],
     "federate install RESULT": ["federate", "install", "IT", "x"],
     "federate show ROUND": ["federate", "show", "IT"],
+    "evaluate FILE": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--merge", "e1.json", "IT"],
     "validate FILE": ["validate", "s", "--cohort", "c", "--folds", "2", "--merge", "v1.json", "IT"],
 }
 LIMITED = {"dicom echo --tls-ca": 1, "dicom receive --tls-key": 1, "dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,

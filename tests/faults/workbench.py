@@ -97,6 +97,7 @@ class Bench:
         for part in ("1", "2"):
             self.must("train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", f"{part}/2", "--part", f"t{part}.json")
             self.must("validate", "s", "--cohort", "c", "--folds", "2", "--shard", f"{part}/2", "--part", f"v{part}.json")
+            self.must("evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--shard", f"{part}/2", "--part", f"e{part}.json")
         self.must("train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "n1.json")
         self.must("federate", "start", "round.json", "--study", "recalibration", "--selector", "s", "--sites", "a,b")
         for site in "ab":
@@ -672,6 +673,8 @@ def reading_of(bench):
         "shift": ["shift", "s", "--cohort", "c", "--mix", f"site={bench.site}:1"],
         "log": ["log"],
         "log messages": ["log", "--audit-messages"],
+        "evaluate part": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--shard", "1/2", "--part", "out.json"],
+        "evaluate merge": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--merge", "e1.json", "e2.json"],
         "evaluate json": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--json"],
         "watch show": ["watch", "show"],
         "federate show": ["federate", "show", "round.json", "round-a.json"],

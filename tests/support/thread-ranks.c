@@ -75,7 +75,11 @@ thread_ranks_run(size_t n, ThreadRankFunc func, gpointer *data) {
   g_autofree Rank *ranks = g_new0(Rank, n);
   g_autofree GThread **threads = g_new0(GThread *, n);
   for (size_t r = 0; r < n; r++) {
-    ranks[r] = (Rank){&meeting, {r, n, extremes, all_gather, &ranks[r]}, func, data[r]};
+    ranks[r] = (Rank){
+        &meeting,
+        {.rank = r, .size = n, .extremes = extremes, .all_gather = all_gather, .data = &ranks[r]},
+        func,
+        data[r]};
     threads[r] = g_thread_new("rank", run, &ranks[r]);
   }
   for (size_t r = 0; r < n; r++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/ranks-tape.h"
 #include "support/thread-ranks.h"
 
 #define N_CHUNKS 23
@@ -107,10 +108,59 @@ a_rank_that_fails_ends_all(void) {
   }
 }
 
+/* One rank after another writes its tape; played together they give what one computes, and nothing is
+ * computed. */
+static void
+tapes_that_are_played_are_the_ranks(void) {
+  Held alone = {.end = N_CHUNKS, .n_threads = 1};
+  g_assert_true(gather(&alone, NULL));
+  for (size_t n = 1; n <= 5; n++) {
+    GBytes *tapes[5];
+    int n_computed = 0;
+    for (size_t r = 0; r < n; r++) {
+      Held held = {.end = N_CHUNKS, .n_threads = (guint)(1 + r % 2)};
+      g_autoptr(DemurRanksTape) tape = demur_ranks_tape_record(r, n);
+      g_assert_true(gather(&held, demur_ranks_tape_ranks(tape)));
+      tapes[r] = demur_ranks_tape_bytes(tape);
+      n_computed += held.n_computed;
+    }
+    g_assert_cmpint(n_computed, ==, alone.n_computed);
+    Held played = {.end = N_CHUNKS, .n_threads = 1};
+    g_autoptr(DemurRanksTape) tape = demur_ranks_tape_play(tapes, n);
+    g_assert_true(gather(&played, demur_ranks_tape_ranks(tape)));
+    g_assert_cmpint(played.n_computed, ==, 0);
+    g_assert_true(memcmp(played.rows, alone.rows, sizeof alone.rows) == 0);
+    g_assert_true(memcmp(played.columns, alone.columns, sizeof alone.columns) == 0);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_ranks_tape_check_played(tape, &error));
+    g_assert_no_error(error);
+
+    /* Of another work; shorter than it should be; longer. */
+    Held other = {.end = N_CHUNKS - 1, .n_threads = 1};
+    g_autoptr(DemurRanksTape) of_other = demur_ranks_tape_play(tapes, n);
+    g_assert_false(gather(&other, demur_ranks_tape_ranks(of_other)));
+    g_assert_error(other.error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_clear_error(&other.error);
+    g_assert_false(demur_ranks_tape_check_played(of_other, NULL));
+    GBytes *whole = tapes[n - 1];
+    tapes[n - 1] = g_bytes_new_from_bytes(whole, 0, g_bytes_get_size(whole) - 1);
+    Held shorter = {.end = N_CHUNKS, .n_threads = 1};
+    g_autoptr(DemurRanksTape) cut = demur_ranks_tape_play(tapes, n);
+    g_assert_true(gather(&shorter, demur_ranks_tape_ranks(cut)));
+    g_assert_false(demur_ranks_tape_check_played(cut, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    for (size_t r = 0; r + 1 < n; r++)
+      g_bytes_unref(tapes[r]);
+    g_bytes_unref(tapes[n - 1]);
+    g_bytes_unref(whole);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/gather/same", every_rank_has_what_one_computes);
   g_test_add_func("/gather/failed", a_rank_that_fails_ends_all);
+  g_test_add_func("/gather/tapes", tapes_that_are_played_are_the_ranks);
   return g_test_run();
 }
