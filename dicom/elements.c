@@ -2,13 +2,12 @@
 
 #include <inttypes.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file-input.h"
+#include "base/locked-files.h"
 
 #define WINDOW_BYTES 16384
 #define STREAM_BYTES 65536
@@ -29,8 +28,7 @@ struct DemurSource {
 
 DemurSource *
 demur_source_open(const char *path, GError **error) {
-  /* O_NONBLOCK: a named pipe must not hang the scan before fstat tells what it is. */
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int fd = demur_locked_files_open(path);
   if (fd < 0) {
     const int code = errno;
     demur_error_set(error, DEMUR_ERROR_INPUT, "cannot be opened: %s", g_strerror(code));
@@ -38,7 +36,7 @@ demur_source_open(const char *path, GError **error) {
   }
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(fd);
+    demur_locked_files_close(fd);
     demur_error_set(error, DEMUR_ERROR_INPUT, "not a regular file");
     return NULL;
   }
@@ -75,7 +73,7 @@ demur_source_free(DemurSource *source) {
   if (source->stream.free != NULL)
     source->stream.free(source->stream.data);
   if (source->fd >= 0)
-    close(source->fd);
+    demur_locked_files_close(source->fd);
   g_clear_pointer(&source->bytes, g_bytes_unref);
   g_free(source->window);
   g_free(source);

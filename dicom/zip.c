@@ -1,15 +1,13 @@
 #include "dicom/zip.h"
 
 #include <inttypes.h>
-#include <fcntl.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
 #include "base/file-input.h"
+#include "base/locked-files.h"
 
 #define END_BYTES 22
 #define CENTRAL_BYTES 46
@@ -339,7 +337,7 @@ unfold_inner(DemurZip *zip, Room *room) {
 DemurZip *
 demur_zip_open(const char *path, GError **error) {
   g_autoptr(DemurZip) zip = zip_new();
-  zip->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  zip->fd = demur_locked_files_open(path);
   struct stat status;
   if (zip->fd < 0 || fstat(zip->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "the archive can't be opened");
@@ -361,7 +359,7 @@ demur_zip_free(DemurZip *zip) {
   if (zip == NULL)
     return;
   if (zip->fd >= 0)
-    close(zip->fd);
+    demur_locked_files_close(zip->fd);
   g_hash_table_unref(zip->by_name);
   g_array_unref(zip->entries);
   g_ptr_array_unref(zip->inner);

@@ -1,12 +1,12 @@
 #include "base/file-input.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locked-files.h"
 #include "base/shown-text.h"
 
 #define BLOCK_BYTES ((gsize)64 << 10)
@@ -32,10 +32,7 @@ demur_file_input_at(int fd, guint64 offset, gsize n, guint8 *bytes) {
 
 int
 demur_file_input_open(const char *path, guint64 *size, GError **error) {
-  int fd;
-  do /* O_NONBLOCK: a FIFO must not make it wait before fstat tells what it is */
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  while (fd < 0 && errno == EINTR);
+  const int fd = demur_locked_files_open(path);
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0) {
     refuse(path, g_strerror(errno), error);
@@ -50,7 +47,7 @@ demur_file_input_open(const char *path, guint64 *size, GError **error) {
     return fd;
   }
   if (fd >= 0)
-    close(fd);
+    demur_locked_files_close(fd);
   return -1;
 }
 
@@ -95,14 +92,14 @@ demur_file_input_read(const char *path, gsize limit, gsize *length, GError **err
     return NULL;
   if (size > limit) {
     refuse_size(path, limit, error);
-    close(fd);
+    demur_locked_files_close(fd);
     return NULL;
   }
   gsize n = (gsize)size;
   g_autofree char *text = g_malloc(n + 1);
   const gboolean ok = read_to_end(fd, limit, &text, &n);
   const int number = errno;
-  close(fd);
+  demur_locked_files_close(fd);
   if (!ok) {
     if (number == 0)
       refuse_size(path, limit, error);
@@ -115,30 +112,9 @@ demur_file_input_read(const char *path, gsize limit, gsize *length, GError **err
   return g_steal_pointer(&text);
 }
 
-/* A descriptor of this process from which that file can be read; -1: none. */
-static int
-open_already(const struct stat *status) {
-  DIR *entries = opendir("/proc/self/fd");
-  int found = -1;
-  for (const struct dirent *entry; found < 0 && entries != NULL && (entry = readdir(entries));) {
-    struct stat other;
-    const int fd = (int)g_ascii_strtoll(entry->d_name, NULL, 10);
-    if (g_ascii_isdigit(*entry->d_name) && fstat(fd, &other) == 0 &&
-        other.st_dev == status->st_dev && other.st_ino == status->st_ino &&
-        (fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY)
-      found = fd;
-  }
-  if (entries != NULL)
-    closedir(entries);
-  return found;
-}
-
 gboolean
 demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got, GError **error) {
-  struct stat status;
-  const int there =
-      stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open_already(&status) : -1;
-  const int fd = there >= 0 ? there : demur_file_input_open(path, NULL, error);
+  const int fd = demur_file_input_open(path, NULL, error);
   if (fd < 0)
     return FALSE;
   ssize_t part = 1;
@@ -148,7 +124,6 @@ demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got, GErro
     while (part < 0 && errno == EINTR);
   if (part < 0)
     refuse(path, g_strerror(errno), error);
-  if (there < 0)
-    close(fd);
+  demur_locked_files_close(fd);
   return part >= 0;
 }

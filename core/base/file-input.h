@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* A descriptor to read from (close it), and the size as it is now (NULL: not asked for); -1 with
+/* A descriptor to read from (demur_locked_files_close ends it: base/locked-files.h), and the size as it is now (NULL: not asked for); -1 with
  * error. */
 int demur_file_input_open(const char *path, guint64 *size,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -26,8 +26,7 @@ char *demur_file_input_read(const char *path, gsize limit, gsize *length,
 gboolean demur_file_input_at(int fd, guint64 offset, gsize n,
                              guint8 *bytes) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The first n bytes, fewer where the file ends (*got). A file that this process has open is read through that descriptor: to
- * close another would give up the locks that SQLite holds on it (fcntl: they are of a process and a file). */
+/* The first n bytes, fewer where the file ends (*got). */
 gboolean demur_file_input_begin(const char *path, char *bytes, gsize n, gsize *got,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -14,8 +14,7 @@ typedef enum {
   DEMUR_KEPT_LEDGER,    /* of what a site told (evaluation/federate-ledger.h) */
 } DemurKeptFile;
 
-/* Of the regular file at place; status NULL where none is there. Looked at by demur_file_input_begin,
- * which closes no file that this process has open. One that may not be read is none. */
+/* Of the regular file at place; status NULL where none is there. One that may not be read is none. */
 DemurKeptFile demur_kept_file(const char *place, const struct stat *status);
 
 G_END_DECLS

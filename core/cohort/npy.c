@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file-input.h"
+#include "base/locked-files.h"
 #include "base/memory.h"
 
 #define MAX_HEADER_BYTES (1u << 20)
@@ -230,10 +231,10 @@ open_values(const char *path, const char *name, Header *header, GError **error) 
   FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
   if (fd >= 0 && file == NULL) {
     refuse(name, N_("there is no memory to read it"), error);
-    close(fd);
+    demur_locked_files_close(fd);
   }
   if (file != NULL && !read_header(file, file_bytes, name, header, error)) {
-    fclose(file);
+    demur_locked_files_close_stream(file);
     return NULL;
   }
   return file;
@@ -246,7 +247,7 @@ demur_npy_shape(const char *path, size_t *n_rows, size_t *n_columns, GError **er
   FILE *file = open_values(path, name, &header, error);
   if (file == NULL)
     return FALSE;
-  fclose(file);
+  demur_locked_files_close_stream(file);
   *n_rows = header.n_rows;
   *n_columns = header.n_columns;
   return TRUE;
@@ -263,6 +264,6 @@ demur_npy_read(const char *path, size_t *n_rows, size_t *n_columns, const DemurP
   *n_rows = header.n_rows;
   *n_columns = header.n_columns;
   float *values = read_values(file, name, &header, progress, error);
-  fclose(file);
+  demur_locked_files_close_stream(file);
   return values;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file-input.h"
+#include "base/locked-files.h"
 #include "base/limits.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -278,7 +279,7 @@ demur_table_source_open(const char *path, GError **error) {
   if (file == NULL) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read: %s", name, g_strerror(errno));
     if (fd >= 0)
-      close(fd);
+      demur_locked_files_close(fd);
     return NULL;
   }
   setvbuf(file, NULL, _IONBF, 0);
@@ -293,7 +294,7 @@ void
 demur_table_source_close(DemurTableSource *source) {
   if (source == NULL)
     return;
-  fclose(source->file);
+  demur_locked_files_close_stream(source->file);
   if (source->gzip != NULL)
     inflateEnd(source->gzip);
   g_free(source->gzip);

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "base/locked-files.h"
 #include "base/memory.h"
 #include "store/changes.h"
 #include "store/driver-sqlite.h"
@@ -16,6 +17,7 @@
 typedef struct {
   DemurConnection base;
   sqlite3 *database;
+  char *path;
   DemurWaitFunc wait;
   gpointer wait_data;
   gint64 data_version; /* as it was when it was last looked at (wait_change) */
@@ -126,8 +128,11 @@ read_version(DemurConnection *connection, gint64 *version) {
 
 static void
 close_connection(DemurConnection *connection) {
-  sqlite3_close_v2(database_of(connection));
-  g_free(connection);
+  Connection *c = (Connection *)connection;
+  sqlite3_close_v2(c->database);
+  demur_locked_files_remove(c->path);
+  g_free(c->path);
+  g_free(c);
 }
 
 /* What stands at path is looked at first, and an empty file made where it may be. What can only be read has
@@ -161,6 +166,8 @@ open_file(const char *path, gboolean create, gboolean read_only, DemurWaitFunc w
     return NULL;
   Connection *connection = g_new0(Connection, 1);
   connection->base.driver = demur_driver_sqlite();
+  connection->path = g_strdup(path);
+  demur_locked_files_add(path);
   connection->wait = wait;
   connection->wait_data = data;
   const int mode =

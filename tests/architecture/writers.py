@@ -1,6 +1,6 @@
 """One way to write a file, one to read one, one to say something, one to show it: no other than base/file-output.c makes,
-truncates or renames files, or makes folders; base/file-input.c alone opens what comes from outside (DICOM has its own two of the same
-rule) and base/json-reader.c alone parses JSON, by size and depth; the command line prints through GLib's handlers, and
+truncates or renames files, or makes folders; base/locked-files.c alone opens what comes from outside (for base/file-input.c, and DICOM's
+two of the same rule) and base/json-reader.c alone parses JSON, by size and depth; the command line prints through GLib's handlers, and
 the window's text is set by ui/shown.c; both make text from outside safe to show.
 
 Usage: writers.py --self-test | ROOT
@@ -39,14 +39,12 @@ MAKERS = {
     "core/base/private-folder.c": "a run's own folders, that are removed",
 }
 READERS = {
-    "core/base/file-input.c": "the one way",
+    "core/base/locked-files.c": "the one way",
     "core/base/file-output.c": "folders, and what a killed run left",
     "core/base/private-folder.c": "folders, and what a killed run left",
     "core/tasks/federate.c": "a folder, to lock it",
     "core/tasks/scores-run.c": "a program's standard error",
     "dicom/arrival-log.c": "a folder, to sync what lies in it",
-    "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",
-    "dicom/zip.c": "archives: regular ones, without waiting, bounded entry by entry",
     "dicom/receiver.cc": "what it has itself written",
     "dicom/receiver-journal.cc": "a folder, to lock it",
     "dicom/network.cc": "what elements.h has looked at before",

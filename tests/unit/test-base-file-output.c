@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file-output.h"
+#include "base/locked-files.h"
 #include "base/shown-text.h"
 #include "support/folder.h"
 #include "support/support.h"
@@ -123,6 +124,7 @@ a_look_leaves_the_locks_of_this_process(Fixture *f, gconstpointer data) {
   const int fd = open(base, O_RDWR | O_CLOEXEC);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   g_assert_cmpint(fcntl(fd, F_SETLK, &lock), ==, 0);
+  demur_locked_files_add(base);
   assert_refused(base, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "database");
   const pid_t child = fork();
   if (child == 0) {
@@ -132,6 +134,7 @@ a_look_leaves_the_locks_of_this_process(Fixture *f, gconstpointer data) {
   int status;
   g_assert_cmpint(waitpid(child, &status, 0), ==, child);
   g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  demur_locked_files_remove(base);
   close(fd);
 }
 

@@ -11,6 +11,8 @@
 #include <glib/gstdio.h>
 
 #include "base/error.h"
+#include "base/file-input.h"
+#include "base/locked-files.h"
 #include "store/cohorts.h"
 #include "store/verdicts.h"
 #include "store/workspace.h"
@@ -143,17 +145,12 @@ rights_are_the_owners_whatever_the_umask(Fixture *f, gconstpointer data) {
   g_assert_cmpint(g_chmod(f->folder, 0700), ==, 0);
 }
 
-/* POSIX takes all of a process' locks on a file away when it closes any descriptor of it. Another
- * process would then take the workspace for closed, and remove the log that is in use. */
-static void
-another_handle_leaves_the_locks(Fixture *f, gconstpointer data) {
-  g_autoptr(DemurWorkspace) first = open_workspace(f->path, DEMUR_WORKSPACE_CREATE);
-  g_assert_true(write_something(first, "a"));
-  demur_workspace_close(open_workspace(f->path, DEMUR_WORKSPACE_DEFAULT));
-  demur_workspace_close(open_workspace(f->path, DEMUR_WORKSPACE_READ_ONLY));
+/* As another process sees it. */
+static gboolean
+is_locked_by_us(const char *path) {
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    const int fd = open(f->path, O_RDWR);
+    const int fd = open(path, O_RDWR);
     struct flock lock = {.l_type = F_WRLCK,
                          .l_whence = SEEK_SET,
                          .l_start = 0x40000000 + 2, /* SQLite's shared range */
@@ -162,7 +159,50 @@ another_handle_leaves_the_locks(Fixture *f, gconstpointer data) {
   }
   int status;
   g_assert_cmpint(waitpid(child, &status, 0), ==, child);
-  g_assert_cmpint(status, ==, 0);
+  return status == 0;
+}
+
+/* POSIX takes all of a process' locks on a file away when it closes any descriptor of it. Another
+ * process would then take the workspace for closed, and remove the log that is in use. */
+static void
+another_handle_leaves_the_locks(Fixture *f, gconstpointer data) {
+  g_autoptr(DemurWorkspace) first = open_workspace(f->path, DEMUR_WORKSPACE_CREATE);
+  g_assert_true(write_something(first, "a"));
+  demur_workspace_close(open_workspace(f->path, DEMUR_WORKSPACE_DEFAULT));
+  demur_workspace_close(open_workspace(f->path, DEMUR_WORKSPACE_READ_ONLY));
+  g_assert_true(is_locked_by_us(f->path));
+}
+
+/* Nor does who reads the file as something else, again and again, or at once; no descriptor is left behind the last handle. */
+static void
+who_reads_it_as_something_else_leaves_the_locks(Fixture *f, gconstpointer data) {
+  DemurWorkspace *workspace = open_workspace(f->path, DEMUR_WORKSPACE_CREATE);
+  g_assert_true(write_something(workspace, "a"));
+  static const char *const endings[] = {"", "-wal", "-shm"};
+  for (size_t e = 0; e < G_N_ELEMENTS(endings); e++) {
+    g_autofree char *path = g_strconcat(f->path, endings[e], NULL);
+    const int first = demur_locked_files_open(path), second = demur_locked_files_open(path);
+    g_assert_cmpint(first, !=, second);
+    demur_locked_files_close(first);
+    demur_locked_files_close(second);
+    const int again = demur_locked_files_open(path); /* one of the two */
+    g_assert_true(again == first || again == second);
+    demur_locked_files_close_stream(fdopen(again, "rb"));
+    for (int i = 0; i < 3; i++) {
+      char bytes[16];
+      gsize n;
+      g_autoptr(GError) error = NULL;
+      g_autofree char *whole = demur_file_input_read(path, 1 << 30, &n, &error);
+      g_assert_no_error(error);
+      g_assert_true(demur_file_input_begin(path, bytes, sizeof bytes, &n, &error));
+      g_assert_true(memcmp(whole, bytes, n) == 0);
+    }
+  }
+  g_assert_true(is_locked_by_us(f->path));
+  const int kept = demur_locked_files_open(f->path);
+  demur_locked_files_close(kept);
+  demur_workspace_close(workspace);
+  g_assert_cmpint(fcntl(kept, F_GETFD), ==, -1);
 }
 
 /* In folders of every kind: read, nothing left, and the owner writes on. */
@@ -380,6 +420,7 @@ main(int argc, char **argv) {
   TEST(what_is_no_file_is_refused_at_once);
   TEST(rights_are_the_owners_whatever_the_umask);
   TEST(another_handle_leaves_the_locks);
+  TEST(who_reads_it_as_something_else_leaves_the_locks);
   TEST(a_reader_leaves_nothing_beside);
   TEST(a_reader_sees_the_log_or_is_refused);
   TEST(a_second_writer_never_locks_the_owner_out);

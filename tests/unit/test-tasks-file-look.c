@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "base/error.h"
+#include "base/locked-files.h"
 #include "support/support.h"
 #include "tasks/file-look.h"
 
@@ -119,6 +120,9 @@ test_locks(void) {
     const int held = open(path, O_RDWR | O_CLOEXEC);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     g_assert_cmpint(fcntl(held, F_SETLK, &lock), ==, 0);
+    g_autofree char *database =
+        g_build_filename(folder, i == 2 ? "empty.demur" : "open.demur", NULL);
+    demur_locked_files_add(database);
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurFileLook) look = demur_task_file_look(path, &error);
     g_assert_no_error(error);
@@ -132,6 +136,7 @@ test_locks(void) {
     g_assert_cmpint(waitpid(other, &status, 0), ==, other);
     g_test_message("%s", cases[i].name);
     g_assert_cmpint(status, ==, 0);
+    demur_locked_files_remove(database);
     close(held);
     g_unlink(path);
   }
