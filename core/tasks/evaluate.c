@@ -250,8 +250,8 @@ load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEva
   return TRUE;
 }
 
-/* tuned [n_selectors] (what they hold: of owned), n_tuned [n_selectors]. *tuned_here: one of them is
- * of the split that is measured, as --in-sample allows. */
+/* tuned [n_selectors] (what they hold: of owned), n_tuned [n_selectors]. *tuned_here: one of them, or
+ * a study of several sites that a selector's risks come from, is of the split that is measured, as --in-sample allows. */
 static gboolean
 load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *split,
            DemurEvaluating *e, GPtrArray *owned, DemurTunedThreshold **tuned, size_t *n_tuned,
@@ -272,6 +272,18 @@ load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *spli
         !demur_task_tuned_on(task, e->names[s], e->cohort, split, &on_this_split, &coverage, error))
       return FALSE;
     n_tuned[s] = e->thresholds[s]->len;
+    gboolean answered;
+    if (!demur_task_answered_of(task, e->selectors[s], e->cohort, split, &answered, error))
+      return FALSE;
+    *tuned_here |= answered;
+    if (answered && !options->in_sample) {
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "patients of split '%s' answered in a study that the risks of selector '%s' "
+                      "come from: measured on them it would look better than it is; evaluate on "
+                      "another split, or say --in-sample, which is printed on every result",
+                      split, e->names[s]);
+      return FALSE;
+    }
     /* A threshold that came after the report may be of its very split. */
     *tuned_here |= on_this_split && !learnt;
     if (on_this_split && !options->in_sample && !learnt) {

@@ -25,14 +25,24 @@ demur_task_federate_selector(DemurTask *task, const char *digest, char **name, G
   return NULL;
 }
 
+static const DemurFederatedPart parts[] = {
+    [DEMUR_FEDERATE_RECALIBRATION] = DEMUR_FEDERATED_RECALIBRATION,
+    [DEMUR_FEDERATE_CORRECTOR] = DEMUR_FEDERATED_CORRECTOR,
+    [DEMUR_FEDERATE_AUDIT] = DEMUR_FEDERATED_INTERCEPT,
+};
+
 static DemurFederatedPart
 part_of(DemurFederateStudy study) {
-  static const DemurFederatedPart parts[] = {
-      [DEMUR_FEDERATE_RECALIBRATION] = DEMUR_FEDERATED_RECALIBRATION,
-      [DEMUR_FEDERATE_CORRECTOR] = DEMUR_FEDERATED_CORRECTOR,
-      [DEMUR_FEDERATE_AUDIT] = DEMUR_FEDERATED_INTERCEPT,
-  };
   return parts[study]; /* that of an evaluation is not read */
+}
+
+gboolean
+demur_task_federate_part(const char *name, DemurFederatedPart *part) {
+  DemurFederateStudy study;
+  if (!demur_federate_study_from_name(name, &study, NULL) || study == DEMUR_FEDERATE_EVALUATION)
+    return FALSE;
+  *part = part_of(study);
+  return TRUE;
 }
 
 static DemurSelector *

@@ -22,6 +22,10 @@ typedef struct {
   DemurSelector *selector;
 } DemurFederateInstalled;
 
+/* What a study of that name changes of a selector; FALSE for one that changes nothing, or for no study's name. */
+gboolean demur_task_federate_part(const char *name,
+                                  DemurFederatedPart *part) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Kept under the name, untuned. Errors of reading with the file before them; DEMUR_ERROR_NOT_FOUND where
  * no selector of the workspace is the study's, by its digest; DEMUR_ERROR_STATE where the study's steps
  * did not converge; those of demur_selector_federate and demur_task_selector_keep. */

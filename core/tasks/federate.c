@@ -275,6 +275,7 @@ typedef struct {
   double *risks, *seen, *inputs, *scores; /* inputs: g_aligned_free */
   const char **names, **persons;
   guint32 *patients;
+  const char *split; /* borrowed */
   DemurFederateScans scans;
 } Material;
 
@@ -302,6 +303,7 @@ take_scans(DemurTask *task, const DemurFederateAnswerParams *params, Material *m
   m->cohort = demur_task_load_cohort_for(task, params->cohort, m->selector, error);
   if (m->cohort == NULL || !demur_selector_check_cohort(m->selector, m->cohort, error))
     return FALSE;
+  m->split = split;
   size_t n_rows, n = 0;
   m->rows = demur_cohort_rows(m->cohort, split, &n_rows, error);
   if (m->rows == NULL)
@@ -454,15 +456,22 @@ lock_folder(const char *ledger, GError **error) {
 
 /* The ledger first, and the log: what left without a note could be told again in another way. */
 static gboolean
-write_answer(DemurTask *task, const DemurFederateAnswered *answered,
+write_answer(DemurTask *task, const DemurFederateAnswered *answered, const Material *m,
              const DemurFederateLedger *ledger, const char *output, GError **error) {
   g_autofree char *kept = demur_federate_ledger_write(ledger);
   g_autofree char *text = demur_federate_answer_write(answered->round, answered->answer);
   g_autofree char *digest = demur_federate_answer_digest(answered->round, answered->answer);
+  const DemurHistoryAnswer told = {.round = answered->round->digest,
+                                   .answer = digest,
+                                   .site = answered->answer->site,
+                                   .study = demur_federate_study_name(answered->round->study),
+                                   .selector = answered->round->selector,
+                                   .cohort = m->cohort->name,
+                                   .split = m->split,
+                                   .withheld = answered->answer->withheld};
   return (answered->known || demur_file_write(answered->ledger, kept, -1,
                                               DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, error)) &&
-         demur_history_add_answer(task, output, answered->round->digest, digest,
-                                  answered->answer->site, error) &&
+         demur_history_add_answer(task, output, &told, error) &&
          demur_file_write(output, text, -1, DEMUR_FILE_REPLACE, error);
 }
 
@@ -479,7 +488,7 @@ note_answer(DemurTask *task, DemurFederateAnswered *answered, const Material *m,
       ledger != NULL &&
       demur_federate_ledger_note(ledger, answered->round, answered->answer, &m->scans, m->names,
                                  m->persons, now, &answered->known, error) &&
-      (output == NULL || write_answer(task, answered, ledger, output, error));
+      (output == NULL || write_answer(task, answered, m, ledger, output, error));
   if (lock >= 0)
     close(lock);
   return sound;

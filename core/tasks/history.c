@@ -185,8 +185,8 @@ demur_history_let_out(DemurTask *task, const char *path, DemurHistoryStepFunc te
 }
 
 gboolean
-demur_history_add_answer(DemurTask *task, const char *path, const char *round, const char *answer,
-                         const char *site, GError **error) {
+demur_history_add_answer(DemurTask *task, const char *path, const DemurHistoryAnswer *answer,
+                         GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
@@ -200,11 +200,52 @@ demur_history_add_answer(DemurTask *task, const char *path, const char *round, c
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "format", "federate");
-  demur_json_string(json, "round", round);
-  demur_json_string(json, "answer", answer);
-  demur_json_string(json, "site", site);
+  demur_json_string(json, "round", answer->round);
+  demur_json_string(json, "answer", answer->answer);
+  demur_json_string(json, "site", answer->site);
+  demur_json_string(json, "study", answer->study);
+  demur_json_string(json, "selector", answer->selector);
+  demur_json_string(json, "cohort", answer->cohort);
+  demur_json_string(json, "split", answer->split);
+  demur_json_bool(json, "withheld", answer->withheld);
   demur_json_end_object(json);
   return add_file(task, workspace, path, json, error);
+}
+
+/* Whether the details are those of an answer that tells its scans; texts are the parser's. */
+static gboolean
+read_answer(JsonParser *parser, const char *details, DemurHistoryAnswer *answer) {
+  if (details == NULL || !demur_json_load(parser, details, -1, NULL) ||
+      !JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
+    return FALSE;
+  JsonObject *object = json_node_get_object(json_parser_get_root(parser));
+  return demur_json_read_string(object, "round", &answer->round, NULL) &&
+         demur_json_read_string(object, "answer", &answer->answer, NULL) &&
+         demur_json_read_string(object, "site", &answer->site, NULL) &&
+         demur_json_read_string(object, "study", &answer->study, NULL) &&
+         demur_json_read_string(object, "selector", &answer->selector, NULL) &&
+         demur_json_read_string(object, "cohort", &answer->cohort, NULL) &&
+         demur_json_read_string(object, "split", &answer->split, NULL) &&
+         demur_json_read_bool(object, "withheld", &answer->withheld, NULL);
+}
+
+gboolean
+demur_history_each_answer(DemurTask *task, DemurHistoryAnswerFunc func, gpointer data,
+                          GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) events =
+      workspace != NULL ? demur_events_list(workspace, 0, NULL, error) : NULL;
+  if (events == NULL)
+    return FALSE;
+  for (guint i = 0; i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    DemurHistoryAnswer answer;
+    if (event->kind == DEMUR_EVENT_EXPORT && read_answer(parser, event->details, &answer) &&
+        !func(&answer, data, error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 gboolean

@@ -46,11 +46,25 @@ gboolean demur_history_let_out(DemurTask *task, const char *path, DemurHistorySt
                                DemurHistoryStepFunc give, gpointer data,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Keeps that sums left as an answer of a study (evaluation/federate.h): digests of round and answer, and
- * as which site. DEMUR_ERROR_STATE where the workspace can't be written. */
-gboolean demur_history_add_answer(DemurTask *task, const char *path, const char *round,
-                                  const char *answer, const char *site,
+/* An answer of a study (evaluation/federate.h): digests of round, answer and selector, as which site, and of
+ * which scans of this workspace. */
+typedef struct {
+  const char *round, *answer, *site, *study, *selector, *cohort, *split;
+  gboolean withheld; /* it holds no sums */
+} DemurHistoryAnswer;
+
+/* Keeps that sums left as an answer. DEMUR_ERROR_STATE where the workspace can't be written. */
+gboolean demur_history_add_answer(DemurTask *task, const char *path,
+                                  const DemurHistoryAnswer *answer,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Called of each answer in the log, in order; FALSE ends it, with error. */
+typedef gboolean (*DemurHistoryAnswerFunc)(const DemurHistoryAnswer *answer, gpointer data,
+                                           GError **error);
+
+/* Of answers that an older program kept, which scans is not known: they are passed over. */
+gboolean demur_history_each_answer(DemurTask *task, DemurHistoryAnswerFunc func, gpointer data,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Keeps that held-back risks of a selector's assessment of n scans were looked at, and why. */
 gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason,

@@ -9,6 +9,8 @@
 #include "evaluation/validation.h"
 #include "selector/coverage.h"
 #include "selector/federated.h"
+#include "tasks/federate-install.h"
+#include "tasks/history.h"
 #include "store/cohorts.h"
 #include "tasks/horizons.h"
 
@@ -196,6 +198,63 @@ share_patients(const DemurCohort *cohort, const char *split, const DemurCohort *
   return TRUE;
 }
 
+/* Whether a split of this cohort holds patients of one that another time was used; of a cohort that was
+ * removed since they can't be looked up any more: not. */
+static gboolean
+is_of_split(DemurTask *task, const DemurCohort *cohort, const char *split, const char *other_name,
+            const char *other_split, gboolean *shared, GError **error) {
+  *shared = FALSE;
+  if (g_strcmp0(other_name, cohort->name) == 0) {
+    *shared = g_strcmp0(other_split, split) == 0; /* no patient of a cohort is in two splits */
+    return TRUE;
+  }
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurCohort) other =
+      demur_cohorts_load(task->workspace, other_name, &task->progress, &local);
+  if (other != NULL)
+    return share_patients(cohort, split, other, other_split, shared, error);
+  if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&local));
+  return FALSE;
+}
+
+typedef struct {
+  DemurTask *task;
+  const DemurSelector *selector;
+  const DemurCohort *cohort;
+  const char *split;
+  gboolean answered;
+} Answering;
+
+/* As DemurHistoryAnswerFunc: whether the scans of that answer are in the selector. */
+static gboolean
+look_at_answer(const DemurHistoryAnswer *answer, gpointer data, GError **error) {
+  Answering *a = data;
+  DemurFederatedPart part;
+  if (a->answered || answer->withheld || !demur_task_federate_part(answer->study, &part))
+    return TRUE;
+  for (size_t i = 0; i < demur_selector_n_federated(a->selector); i++) {
+    const DemurFederatedOrigin origin = demur_selector_federated(a->selector, i);
+    if (origin.part == part && g_strcmp0(origin.selector, answer->selector) == 0)
+      return is_of_split(a->task, a->cohort, a->split, answer->cohort, answer->split, &a->answered,
+                         error);
+  }
+  return TRUE;
+}
+
+gboolean
+demur_task_answered_of(DemurTask *task, const DemurSelector *selector, const DemurCohort *cohort,
+                       const char *split, gboolean *answered, GError **error) {
+  Answering answering = {task, selector, cohort, split, FALSE};
+  *answered = FALSE;
+  if (demur_selector_n_federated(selector) == 0)
+    return TRUE;
+  const gboolean ok = demur_history_each_answer(task, look_at_answer, &answering, error);
+  *answered = answering.answered;
+  return ok;
+}
+
 gboolean
 demur_task_tuned_on(DemurTask *task, const char *selector, const DemurCohort *cohort,
                     const char *split, gboolean *tuned, double *coverage, GError **error) {
@@ -210,21 +269,7 @@ demur_task_tuned_on(DemurTask *task, const char *selector, const DemurCohort *co
   for (guint i = 0; i < thresholds->len && !*tuned; i++) {
     const DemurThresholdRecord *record = thresholds->pdata[i];
     *coverage = record->coverage;
-    if (g_strcmp0(record->cohort, cohort->name) == 0) {
-      /* No patient of a cohort is in two splits. */
-      *tuned = g_strcmp0(record->split, split) == 0;
-      continue;
-    }
-    g_autoptr(GError) local = NULL;
-    g_autoptr(DemurCohort) other =
-        demur_cohorts_load(workspace, record->cohort, &task->progress, &local);
-    if (other == NULL) {
-      if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
-        continue; /* removed since: its patients can't be looked up any more */
-      g_propagate_error(error, g_steal_pointer(&local));
-      return FALSE;
-    }
-    if (!share_patients(cohort, split, other, record->split, tuned, error))
+    if (!is_of_split(task, cohort, split, record->cohort, record->split, tuned, error))
       return FALSE;
   }
   return TRUE;

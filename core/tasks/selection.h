@@ -65,4 +65,11 @@ gboolean demur_task_tuned_on(DemurTask *task, const char *selector, const DemurC
                              const char *split, gboolean *tuned, double *coverage,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether patients of the split answered, from this workspace, in a study that the selector's risks
+ * come from (selector/federated.h): their outcomes are in it. By the log: of answers of another workspace, or
+ * an older program, nothing is known. */
+gboolean demur_task_answered_of(DemurTask *task, const DemurSelector *selector,
+                                const DemurCohort *cohort, const char *split, gboolean *answered,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -361,6 +361,15 @@ test_a_result_is_installed(void) {
   g_assert_cmpstr(string_at(origin, "result"), ==, string_at(result, "digest"));
   g_autoptr(Run) words = run_line(sandbox, "assess local --cohort c --split tune");
   assert_says(words->out, "recalibration of 1500 scans of east, north, west");
+  /* What answered is in-sample of that selector, by the log of the workspace. */
+  assert_refuses(sandbox, "evaluate --selector local --cohort c --workspace east.demur", 1,
+                 "answered in a study that the risks of selector 'local' come from");
+  g_autoptr(Run) in_sample = run_line(sandbox, "evaluate --selector local --cohort c --workspace "
+                                               "east.demur --in-sample --bootstrap 20");
+  assert_status(in_sample, 0);
+  assert_says(in_sample->out, "(IN-SAMPLE)");
+  must(sandbox, "evaluate --selector s --cohort c --workspace east.demur --bootstrap 20");
+  must(sandbox, "evaluate --selector local --cohort c --bootstrap 20"); /* whence nobody answered */
   /* Behind it an audit of the new selector: an intercept more on the same logits. */
   g_autofree char *again = g_strdup_printf("selector export local local.json");
   must(sandbox, again);
