@@ -119,8 +119,12 @@ demur_sha256_add_doubles(DemurSha256 *sha, const double *values, size_t n) {
 
 void
 demur_sha256_hex(const guint8 digest[DEMUR_SHA256_BYTES], char hex[DEMUR_SHA256_HEX]) {
-  for (int i = 0; i < DEMUR_SHA256_BYTES; i++)
-    g_snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+  static const char digits[] = "0123456789abcdef";
+  for (int i = 0; i < DEMUR_SHA256_BYTES; i++) {
+    hex[2 * i] = digits[digest[i] >> 4];
+    hex[2 * i + 1] = digits[digest[i] & 15];
+  }
+  hex[DEMUR_SHA256_HEX - 1] = '\0';
 }
 
 gboolean
