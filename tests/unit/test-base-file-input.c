@@ -103,6 +103,39 @@ test_begin(void) {
   g_assert_cmpint(g_unlink(fifo), ==, 0);
 }
 
+static gint is_over;
+
+/* Has the one file open, then another under the same number. */
+static gpointer
+open_one_and_another(gpointer data) {
+  const char *const *paths = data;
+  while (g_atomic_int_get(&is_over) == 0)
+    for (guint i = 0; i < 2; i++)
+      close(open(paths[i], O_RDONLY | O_CLOEXEC));
+  return NULL;
+}
+
+static void
+test_begin_of_what_is_closed_meanwhile(void) {
+  g_autofree char *one = in("file"), *another = in("another");
+  const char *paths[] = {one, another};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(g_file_set_contents(one, "one!", -1, NULL));
+  g_assert_true(g_file_set_contents(another, "another", -1, NULL));
+  GThread *thread = g_thread_new("opens", open_one_and_another, paths);
+  for (guint i = 0; i < 20000; i++) {
+    char bytes[4];
+    gsize got;
+    g_assert_true(demur_file_input_begin(one, bytes, sizeof bytes, &got, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(got, ==, 4);
+    g_assert_true(memcmp(bytes, "one!", 4) == 0);
+  }
+  g_atomic_int_set(&is_over, 1);
+  g_thread_join(thread);
+  g_unlink(another);
+}
+
 /* A terabyte that isn't there is not asked memory for. */
 static void
 test_sparse(void) {
@@ -146,6 +179,8 @@ main(int argc, char **argv) {
   g_test_add_func("/file-input/what-is-no-file", test_what_is_no_file);
   g_test_add_func("/file-input/limit", test_limit);
   g_test_add_func("/file-input/begin", test_begin);
+  g_test_add_func("/file-input/begin-of-what-is-closed-meanwhile",
+                  test_begin_of_what_is_closed_meanwhile);
   g_test_add_func("/file-input/sparse", test_sparse);
   g_test_add_func("/file-input/size-is-only-told", test_size_is_only_told);
   g_test_add_func("/file-input/name-is-shown-safely", test_name_is_shown_safely);
