@@ -16,6 +16,9 @@
 #include "ui/words.h"
 #include "ui/worker.h"
 
+#define REST_MS 1000  /* between two readings that nobody asked for, and as long as one takes */
+#define AGAIN_MS 3000 /* behind one that failed */
+
 struct _DemurSession {
   GObject parent_instance;
   char *user;
@@ -28,7 +31,11 @@ struct _DemurSession {
   DemurOthers *others;
   DemurOpenScans *open_scans;
   gint64 others_last; /* the last event that is known of */
-  gboolean unasked;   /* the reading that runs was asked for by nobody: another wrote */
+  /* What stands there may be another workspace than what is shown: to be read; and read by the reading that runs. */
+  gboolean another_due, another_read;
+  gint64 load_began, rests_until; /* g_get_monotonic_time */
+  guint again;                    /* source of the next reading that nobody asks for; 0: none */
+  gboolean unasked;               /* the reading that runs was asked for by nobody: another wrote */
   guint64 generation;
   gboolean one_assessed;  /* not every series: the list itself shows what came of it */
   gboolean tell_assessed; /* once the workspace is read again after an assessment */
@@ -47,6 +54,7 @@ demur_session_dispose(GObject *object) {
   DemurSession *session = DEMUR_SESSION(object);
   demur_job_drop(&session->load_job);
   demur_job_drop(&session->work_job);
+  g_clear_handle_id(&session->again, g_source_remove);
   g_clear_pointer(&session->others, demur_others_stop);
   G_OBJECT_CLASS(demur_session_parent_class)->dispose(object);
 }
@@ -198,15 +206,38 @@ set_row(DemurSession *session, gssize row) {
 
 static void start_load(DemurSession *session, const char *path, gboolean may_create,
                        gboolean again);
+static void read_what_others_wrote(DemurSession *session);
 
-/* Another wrote what is not shown yet: read again, unless that happens anyway. */
+static gboolean
+on_again(gpointer data) {
+  DemurSession *session = data;
+  session->again = 0;
+  read_what_others_wrote(session);
+  return G_SOURCE_REMOVE;
+}
+
+/* Another wrote what is not shown yet: read again, unless that happens anyway. Who writes without a pause doesn't make
+ * this window read without one. */
 static void
 read_what_others_wrote(DemurSession *session) {
   if (session->table == NULL || session->load_job != NULL || session->work_job != NULL ||
-      session->others_last <= session->table->last_event)
+      session->again != 0 ||
+      !(session->another_due || session->others_last > session->table->last_event))
     return;
+  const gint64 left = session->rests_until - g_get_monotonic_time();
+  if (left > 0) {
+    session->again = g_timeout_add((guint)(left / G_TIME_SPAN_MILLISECOND) + 1, on_again, session);
+    return;
+  }
   start_load(session, session->table->path, FALSE, TRUE);
   session->unasked = TRUE;
+}
+
+static void
+rest_from_reading(DemurSession *session, gboolean ok) {
+  const gint64 now = g_get_monotonic_time(), took = now - session->load_began;
+  session->rests_until =
+      now + MAX((ok ? REST_MS : AGAIN_MS) * (gint64)G_TIME_SPAN_MILLISECOND, took);
 }
 
 /* By what a scan is known to others: its ID, and the cohort that it is of (owned). */
@@ -225,13 +256,14 @@ demur_session_opened_by(DemurSession *session, const DemurScan *scan) {
 }
 
 static void
-on_others(gint64 last, DemurOpenScans *scans, gpointer data) {
+on_others(const DemurOthersNews *news, gpointer data) {
   DemurSession *session = data;
   const DemurScan *scan = demur_session_scan(session);
   g_autofree char *before = scan != NULL ? g_strdup(demur_session_opened_by(session, scan)) : NULL;
   demur_open_scans_unref(session->open_scans);
-  session->open_scans = demur_open_scans_ref(scans);
-  session->others_last = last;
+  session->open_scans = demur_open_scans_ref(news->scans);
+  session->others_last = news->last;
+  session->another_due |= news->is_another;
   const char *by = scan != NULL ? demur_session_opened_by(session, scan) : NULL;
   if (by != NULL && before == NULL) {
     g_autofree char *text = g_strdup_printf(_("%s has this case open too."), by);
@@ -246,8 +278,8 @@ listen_to_others(DemurSession *session) {
   g_clear_pointer(&session->others, demur_others_stop);
   g_clear_pointer(&session->open_scans, demur_open_scans_unref);
   session->others_last = 0;
-  if (!session->table->read_only)
-    session->others = demur_others_start(session->table->path, on_others, session);
+  session->another_due = FALSE;
+  session->others = demur_others_start(session->table->path, on_others, session);
 }
 
 /* Whether the case that is shown looks as it did: nobody asked for a reading, and what the reader does is left alone. */
@@ -323,10 +355,14 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   const gboolean unasked = session->unasked, assessed = session->tell_assessed;
   session->unasked = FALSE;
   session->tell_assessed = FALSE;
+  rest_from_reading(session, result != NULL);
+  session->another_due |= session->another_read && result == NULL;
+  session->another_read = FALSE;
   if (result == NULL) {
     if (!unasked) /* else it is told when somebody asks */
       demur_session_fail(session, error);
     g_signal_emit(session, signals[BUSY], 0);
+    read_what_others_wrote(session);
     return;
   }
   DemurScanTable *old = session->table;
@@ -369,6 +405,10 @@ start_load(DemurSession *session, const char *path, gboolean may_create, gboolea
   LoadInput *input = g_new(LoadInput, 1);
   *input = (LoadInput){g_strdup(path), may_create, again};
   demur_job_drop(&session->load_job);
+  g_clear_handle_id(&session->again, g_source_remove);
+  session->another_read |= session->another_due;
+  session->another_due = FALSE;
+  session->load_began = g_get_monotonic_time();
   session->unasked = FALSE;
   const DemurJobStart start = {.func = load_work,
                                .input = input,

@@ -108,13 +108,13 @@ demur_changes_free(DemurChanges *changes) {
 }
 
 gboolean
-demur_changes_wait(DemurChanges *changes, guint timeout_ms, DemurChanged *changed, GError **error) {
-  gboolean written = FALSE;
-  if (!driver_of(changes)->wait_change(changes->workspace->connection, timeout_ms, &written,
-                                       &changed->opened))
+demur_changes_wait(DemurChanges *changes, guint timeout_ms, int wake, DemurChanged *changed,
+                   GError **error) {
+  DemurNews news;
+  if (!driver_of(changes)->wait_change(changes->workspace->connection, timeout_ms, wake, &news))
     return demur_store_fail(changes->workspace, "listening", error);
-  if (written && !demur_events_last_of_change(changes->workspace, &changes->last, error))
+  if (news.written && !demur_events_last_of_change(changes->workspace, &changes->last, error))
     return FALSE;
-  changed->last = changes->last;
+  *changed = (DemurChanged){changes->last, news.written, news.opened, news.is_another};
   return TRUE;
 }

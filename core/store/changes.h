@@ -24,13 +24,18 @@ typedef struct {
   gint64
       last; /* the number of the last event that changed what others see: no report that was written, no
                       case that was looked at */
-  gboolean opened; /* another has another scan open than before, or none */
+  gboolean written; /* anything, be it of no change */
+  gboolean opened;  /* another has another scan open than before, or none */
+  gboolean
+      is_another; /* another file lies there than the one listened to, or none, or one that may only be read was
+                          written: only another line sees it */
 } DemurChanged;
 
-/* Waits until something was written or opened, or timeout_ms is over: *changed tells, last alone where nothing was.
- * FALSE with DEMUR_ERROR_STORE: the line is lost, and another is to be made. */
-gboolean demur_changes_wait(DemurChanges *changes, guint timeout_ms, DemurChanged *changed,
-                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Waits until something was written or opened, something can be read from the descriptor wake (-1: none), or timeout_ms is
+ * over: *changed tells, last alone where nothing was. FALSE with DEMUR_ERROR_STORE: the line is lost, and another is to
+ * be made; this one is never made anew by itself, since who has what open, and what was written meanwhile, went with it. */
+gboolean demur_changes_wait(DemurChanges *changes, guint timeout_ms, int wake,
+                            DemurChanged *changed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* This line's user has that scan open from now on, alone (NULL: none). A file doesn't know. */
 gboolean demur_changes_open(DemurChanges *changes, const char *scan_id,

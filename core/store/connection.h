@@ -7,6 +7,11 @@
 
 G_BEGIN_DECLS
 
+/* Events of changes (demur_events_last_of_change) that one handle wrote: how many, and the number of the last. */
+typedef struct {
+  gint64 n, last;
+} DemurOwnChanges;
+
 struct DemurWorkspace {
   char *path;
   DemurConnection *connection;
@@ -24,8 +29,9 @@ struct DemurWorkspace {
   gint64 head; /* of the log, in the open transaction, which alone writes; where head_chain is */
   char *
       head_chain; /* its chain as this program has it: a server writes its own; NULL: not looked up */
-  gint64 first_event, last_event; /* numbers of those that this handle wrote; 0: none */
-  gboolean has_begun;             /* this handle has looked whose the last event is */
+  DemurOwnChanges own;    /* those that are committed, and not seen yet (demur_events_see_own) */
+  GArray *uncommitted;    /* DemurOwnChanges [depth]: those of each open transaction */
+  gboolean has_begun;     /* this handle has looked whose the last event is */
   GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */
   GHashTable *statements; /* SQL text -> DemurStatement, prepared once */
 };

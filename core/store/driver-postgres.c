@@ -51,8 +51,9 @@ typedef struct {
   gpointer wait_data;
   gboolean read_only;
   gboolean in_transaction;
-  guint n_later; /* statements on their way (run_later); > 0: the line is in pipeline mode */
-  guint session; /* grows with every connection: what was prepared in an earlier one is gone */
+  gboolean listens; /* what it listens to, and its locks of open scans, are this session's */
+  guint n_later;    /* statements on their way (run_later); > 0: the line is in pipeline mode */
+  guint session;    /* grows with every connection: what was prepared in an earlier one is gone */
   guint n_statements;
   gint64 n_changed;
   DemurFault fault;
@@ -230,7 +231,7 @@ configure(Connection *c) {
 }
 
 /* A server that went away is found out without asking it: its end of the line is closed. Outside of a
- * transaction the line is made anew. */
+ * transaction the line is made anew, but where it listens: whoever waits must know. */
 static gboolean
 ensure(Connection *c) {
   free_line(c, TRUE);
@@ -239,6 +240,8 @@ ensure(Connection *c) {
   if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
       PQstatus(c->server) == CONNECTION_OK)
     return TRUE;
+  if (c->listens)
+    return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
   PQreset(c->server);
   if (PQstatus(c->server) != CONNECTION_OK)
     return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
@@ -1044,36 +1047,38 @@ n_changed(DemurConnection *connection) {
 static gboolean
 start_listening(DemurConnection *connection) {
   Connection *c = of_connection(connection);
-  return ensure(c) && execute(c, "LISTEN " DEMUR_POSTGRES_CHANNEL);
+  c->listens = ensure(c) && execute(c, "LISTEN " DEMUR_POSTGRES_CHANNEL);
+  return c->listens;
 }
 
 /* What has come already. */
 static void
-take_notices(Connection *c, gboolean *written, gboolean *opened) {
+take_notices(Connection *c, DemurNews *news) {
   PGnotify *notice;
   while ((notice = PQnotifies(c->server)) != NULL) {
     if (notice->be_pid != PQbackendPID(c->server))
-      *(*notice->extra == '\0' ? written : opened) = TRUE;
+      *(*notice->extra == '\0' ? &news->written : &news->opened) = TRUE;
     PQfreemem(notice);
   }
 }
 
 static gboolean
-wait_change(DemurConnection *connection, guint timeout_ms, gboolean *written, gboolean *opened) {
+wait_change(DemurConnection *connection, guint timeout_ms, int wake, DemurNews *news) {
   Connection *c = of_connection(connection);
   const gint64 end = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
-  *written = *opened = FALSE;
+  *news = (DemurNews){0};
   if (!drain(c))
     return FALSE;
+  GPollFD lines[] = {{.fd = PQsocket(c->server), .events = G_IO_IN},
+                     {.fd = wake, .events = G_IO_IN}};
   for (;;) {
     if (PQconsumeInput(c->server) != 1 || PQstatus(c->server) != CONNECTION_OK)
       return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
-    take_notices(c, written, opened);
+    take_notices(c, news);
     const gint64 left = end - g_get_monotonic_time();
-    if (*written || *opened || left <= 0)
+    if (news->written || news->opened || lines[1].revents != 0 || left <= 0)
       return TRUE;
-    GPollFD line = {.fd = PQsocket(c->server), .events = G_IO_IN};
-    (void)g_poll(&line, 1, (int)((left + 999) / 1000));
+    (void)g_poll(lines, wake >= 0 ? 2 : 1, (int)((left + 999) / 1000));
   }
 }
 

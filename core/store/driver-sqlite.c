@@ -2,6 +2,7 @@
  * SQLite. */
 #include <math.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/locked-files.h"
@@ -21,6 +22,7 @@ typedef struct {
   DemurWaitFunc wait;
   gpointer wait_data;
   gint64 data_version; /* as it was when it was last looked at (wait_change) */
+  struct stat file;    /* as it stood when it began to listen */
 } Connection;
 
 typedef struct {
@@ -129,6 +131,12 @@ read_version(DemurConnection *connection, gint64 *version) {
 static void
 close_connection(DemurConnection *connection) {
   Connection *c = (Connection *)connection;
+  /* SQLite empties the log when nobody else has the file open; a window that listens always has. What is copied or
+   * replaced as one file is then whole, too. Nobody is waited for, and a log that is left is read as ever. */
+  if (c->database != NULL && sqlite3_db_readonly(c->database, "main") == 0) {
+    sqlite3_busy_handler(c->database, NULL, NULL);
+    (void)sqlite3_wal_checkpoint_v2(c->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+  }
   sqlite3_close_v2(c->database);
   demur_locked_files_remove(c->path);
   g_free(c->path);
@@ -226,23 +234,43 @@ read_data_version(sqlite3 *database, gint64 *version) {
 
 static gboolean
 start_listening(DemurConnection *connection) {
-  return read_data_version(database_of(connection), &((Connection *)connection)->data_version);
+  Connection *c = (Connection *)connection;
+  const char *path = sqlite3_db_filename(c->database, "main");
+  return read_data_version(c->database, &c->data_version) && path != NULL &&
+         stat(path, &c->file) == 0;
+}
+
+/* Whether the file that is open lies at its path no more; of one that is read as if nobody could write it, where SQLite
+ * looks for no change (find_file), whether it was written all the same, or has a log now. */
+static gboolean
+is_another_file(Connection *c) {
+  const char *path = sqlite3_db_filename(c->database, "main");
+  struct stat now, log;
+  if (stat(path, &now) != 0 || now.st_dev != c->file.st_dev || now.st_ino != c->file.st_ino)
+    return TRUE;
+  return sqlite3_uri_boolean(path, "immutable", 0) &&
+         (now.st_size != c->file.st_size || now.st_mtim.tv_sec != c->file.st_mtim.tv_sec ||
+          now.st_mtim.tv_nsec != c->file.st_mtim.tv_nsec ||
+          (stat(sqlite3_filename_wal(path), &log) == 0 && log.st_size > 0));
 }
 
 static gboolean
-wait_change(DemurConnection *connection, guint timeout_ms, gboolean *written, gboolean *opened) {
-  gint64 *last = &((Connection *)connection)->data_version;
-  *written = *opened = FALSE;
-  for (;;) {
+wait_change(DemurConnection *connection, guint timeout_ms, int wake, DemurNews *news) {
+  Connection *c = (Connection *)connection;
+  *news = (DemurNews){0};
+  for (GPollFD line = {.fd = wake, .events = G_IO_IN};;) {
+    news->is_another = is_another_file(c);
+    if (news->is_another)
+      return TRUE;
     gint64 now;
-    if (!read_data_version(database_of(connection), &now))
+    if (!read_data_version(c->database, &now))
       return FALSE;
-    *written = now != *last;
-    *last = now;
-    if (*written || timeout_ms == 0)
+    news->written = now != c->data_version;
+    c->data_version = now;
+    if (news->written || timeout_ms == 0 || line.revents != 0)
       return TRUE;
     const guint pause = MIN(timeout_ms, DEMUR_CHANGES_LOOK_MS);
-    sqlite3_sleep((int)pause);
+    (void)g_poll(&line, wake >= 0 ? 1 : 0, (int)pause);
     timeout_ms -= pause;
   }
 }

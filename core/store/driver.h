@@ -77,6 +77,13 @@ typedef struct {
 typedef gboolean (*DemurWaitFunc)(guint n_asked, gpointer data);
 #define DEMUR_WAIT_STEP_MS 50
 
+typedef struct {
+  gboolean written; /* another connection has written */
+  gboolean opened;  /* another says what it has open */
+  gboolean
+      is_another; /* what stands there is not what this connection has open, or only a new one sees it as it is */
+} DemurNews;
+
 struct DemurDriver {
   /* Opens what stands at path, or makes an empty one there where create allows it; the schema may be of
    * an older number, or none (version). NULL with the errors of demur_workspace_open. wait and data are
@@ -141,11 +148,11 @@ struct DemurDriver {
   /* Bytes of a text or a blob, digits of a whole number; likewise. */
   gconstpointer (*column_bytes)(DemurStatement *statement, int at, gsize *n_bytes);
 
-  /* From listen on, wait_change waits until another connection has written (written) or says what it has open
-   * (opened), or timeout_ms is over; it must not be in a transaction. FALSE: failed, or the line is lost. */
+  /* From listen on, wait_change waits until there is news, something can be read from the descriptor wake (-1:
+   * none), or timeout_ms is over; it must not be in a transaction. A connection that listens is never made anew by
+   * itself: the new one would be told nothing. FALSE: failed, or the line is lost. */
   gboolean (*listen)(DemurConnection *connection);
-  gboolean (*wait_change)(DemurConnection *connection, guint timeout_ms, gboolean *written,
-                          gboolean *opened);
+  gboolean (*wait_change)(DemurConnection *connection, guint timeout_ms, int wake, DemurNews *news);
 
   gint64 (*n_changed)(DemurConnection *connection); /* rows of the last statement that writes */
 

@@ -27,6 +27,23 @@ static const char *const kinds[DEMUR_N_EVENTS] = {
     [DEMUR_EVENT_SETTING] = "setting",
 };
 
+/* Those that change nothing that others see. */
+#define UNSEEN(_)                                                                                  \
+  _(EXPORT, "export") _(REFUSAL, "refusal") _(OPENING, "opening") _(OPENED, "opened")
+#define UNSEEN_NAME(kind, name) ", '" name "'"
+#define OF_CHANGE "kind NOT IN (''" UNSEEN(UNSEEN_NAME) ")"
+
+static gboolean
+is_change(DemurEventKind kind) {
+#define UNSEEN_KIND(kind, name) case DEMUR_EVENT_##kind:
+  switch (kind) {
+    UNSEEN(UNSEEN_KIND)
+    return FALSE;
+  default:
+    return TRUE;
+  }
+}
+
 const char *
 demur_event_kind_name(DemurEventKind kind) {
   return kinds[kind];
@@ -165,9 +182,12 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
                         .previous = previous};
     g_autofree char *chain = event.chain = demur_event_digest(&event);
     ok = insert(workspace, &event, error);
-    if (workspace->first_event == 0)
-      workspace->first_event = event.sequence;
-    workspace->last_event = event.sequence;
+    if (ok && is_change(kind)) {
+      DemurOwnChanges *own =
+          &g_array_index(workspace->uncommitted, DemurOwnChanges, workspace->depth - 1);
+      own->n++;
+      own->last = event.sequence;
+    }
     g_free(workspace->head_chain);
     workspace->head_chain = g_steal_pointer(&chain);
     workspace->head = event.sequence;
@@ -251,17 +271,34 @@ demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
 
 gboolean
 demur_events_last_of_change(DemurWorkspace *workspace, gint64 *sequence, GError **error) {
-  *sequence = demur_store_count(workspace,
-                                "SELECT coalesce(max(sequence), 0) FROM event WHERE kind NOT IN"
-                                " ('export', 'refusal', 'opening', 'opened')",
-                                NULL, NULL, error);
+  *sequence =
+      demur_store_count(workspace, "SELECT coalesce(max(sequence), 0) FROM event WHERE " OF_CHANGE,
+                        NULL, NULL, error);
   return *sequence >= 0;
 }
 
-void
-demur_events_written(const DemurWorkspace *workspace, gint64 *first, gint64 *last) {
-  *first = workspace->first_event;
-  *last = workspace->last_event;
+gboolean
+demur_events_see_own(DemurWorkspace *workspace, gint64 *seen, GError **error) {
+  const DemurOwnChanges own = workspace->own;
+  if (own.n == 0)
+    return TRUE;
+  DemurStatement *statement = demur_store_statement(
+      workspace, "SELECT count(*) FROM event WHERE sequence > ? AND sequence <= ? AND " OF_CHANGE,
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, *seen);
+  demur_store_bind_int(statement, 2, own.last);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading the log", error))
+    return FALSE;
+  const gboolean is_all = row && demur_store_int(statement, 0) == own.n;
+  demur_store_reset(statement);
+  if (is_all) {
+    *seen = own.last;
+    workspace->own = (DemurOwnChanges){0};
+  }
+  return TRUE;
 }
 
 gboolean

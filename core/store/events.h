@@ -91,8 +91,11 @@ char *demur_events_head_of_change(DemurWorkspace *workspace,
 gboolean demur_events_last_of_change(DemurWorkspace *workspace, gint64 *sequence,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The numbers of the first and the last event that this handle wrote; 0: none yet. */
-void demur_events_written(const DemurWorkspace *workspace, gint64 *first, gint64 *last);
+/* Of who has seen the changes up to *seen (as last_of_change counts them), now that this handle wrote too: *seen is
+ * the last that it wrote, where nobody else wrote one in between, and else stays. What was taken back, or is not committed
+ * yet, was not written. */
+gboolean demur_events_see_own(DemurWorkspace *workspace, gint64 *seen,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The last event of what evaluations are made of: cohorts, selectors with their validation,
  * thresholds, site audits, and what of these was taken out. 0: there is none. */

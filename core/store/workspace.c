@@ -268,6 +268,28 @@ demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t 
   return TRUE;
 }
 
+static void
+enter(DemurWorkspace *workspace) {
+  workspace->depth++;
+  g_array_set_size(workspace->uncommitted, workspace->depth);
+}
+
+/* What the innermost transaction wrote is the outer one's from now on, and the handle's behind the outermost, or
+ * nobody's. */
+static void
+leave(DemurWorkspace *workspace, gboolean keeps) {
+  workspace->depth--;
+  const DemurOwnChanges *of = (const DemurOwnChanges *)workspace->uncommitted->data;
+  const DemurOwnChanges inner = of[workspace->depth];
+  DemurOwnChanges *outer =
+      workspace->depth > 0
+          ? &g_array_index(workspace->uncommitted, DemurOwnChanges, workspace->depth - 1)
+          : &workspace->own;
+  if (keeps && inner.n > 0)
+    *outer = (DemurOwnChanges){outer->n + inner.n, inner.last};
+  g_array_set_size(workspace->uncommitted, workspace->depth);
+}
+
 gboolean
 demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
   if (workspace->read_only) {
@@ -278,7 +300,8 @@ demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
   }
   if (!driver_of(workspace)->begin(workspace->connection, workspace->depth, DEMUR_LOCK_WRITE))
     return demur_store_fail(workspace, "starting to write", error);
-  if (workspace->depth++ == 0) {
+  enter(workspace);
+  if (workspace->depth == 1) {
     g_hash_table_remove_all(workspace->untold);
     if (!demur_events_begin(workspace, error)) {
       demur_workspace_rollback(workspace);
@@ -317,7 +340,8 @@ demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
     demur_workspace_rollback(workspace);
     return FALSE;
   }
-  if (--workspace->depth == 0)
+  leave(workspace, TRUE);
+  if (workspace->depth == 0)
     demur_store_forget_head(workspace);
   return TRUE;
 }
@@ -325,7 +349,7 @@ demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
 void
 demur_workspace_rollback(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
-  workspace->depth--;
+  leave(workspace, FALSE);
   demur_store_forget_head(workspace);
   driver_of(workspace)->rollback(workspace->connection, workspace->depth);
 }
@@ -335,14 +359,15 @@ demur_workspace_begin_read(DemurWorkspace *workspace, GError **error) {
   if (workspace->depth == 0 &&
       !driver_of(workspace)->begin(workspace->connection, 0, DEMUR_LOCK_READ))
     return demur_store_fail(workspace, "starting to read", error);
-  workspace->depth++;
+  enter(workspace);
   return TRUE;
 }
 
 void
 demur_workspace_end_read(DemurWorkspace *workspace) {
   g_return_if_fail(workspace->depth > 0);
-  if (--workspace->depth > 0)
+  leave(workspace, TRUE);
+  if (workspace->depth > 0)
     return;
   demur_store_forget_head(workspace);
   driver_of(workspace)->end_read(workspace->connection);
@@ -495,6 +520,7 @@ open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin, GErr
   workspace->read_only = read_only;
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
   workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  workspace->uncommitted = g_array_new(FALSE, TRUE, sizeof(DemurOwnChanges));
   workspace->connection =
       demur_driver_of(path)->open(path, create, read_only, may_wait, workspace, error);
   if (workspace->connection == NULL || (begin && !demur_workspace_begin(workspace, error)) ||
@@ -522,6 +548,7 @@ demur_workspace_close(DemurWorkspace *workspace) {
   demur_store_forget_head(workspace);
   g_clear_pointer(&workspace->statements, g_hash_table_unref);
   g_clear_pointer(&workspace->untold, g_hash_table_unref);
+  g_clear_pointer(&workspace->uncommitted, g_array_unref);
   if (workspace->connection != NULL)
     driver_of(workspace)->close(workspace->connection);
   g_free(workspace->path);
