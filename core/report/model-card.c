@@ -82,6 +82,8 @@ demur_section_model_card(DemurPages *p) {
   demur_rows_pair(&rows, "Threshold", threshold_words(input));
   demur_rows_pair(&rows, "Recalibration of risks",
                   g_strdup(demur_text_recorded(demur_section_setting(input, "recalibrate"))));
+  if (s->federated)
+    demur_rows_pair(&rows, "From several sites", g_strdup(s->federated));
   g_autofree char *training =
       s->n_training_scans > 0
           ? demur_section_amount(s->n_training_scans, s->n_training_patients, s->n_training_sites)

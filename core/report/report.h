@@ -105,6 +105,8 @@ typedef struct {
   gint64 best_epoch; /* -1: does not apply */
   gboolean as_published;
   const char *scores_by; /* without a network, by what; NULL: its networks */
+  const char
+      *federated; /* which studies of several sites its numbers come from, a sentence; NULL: none */
   size_t n_settings;
   const DemurReportPair *settings;
 } DemurReportSelector;

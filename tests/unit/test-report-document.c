@@ -111,6 +111,7 @@ static void
 test_every_page_is_marked(Scratch *scratch, gconstpointer data) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34, .in_sample = TRUE};
   g_autoptr(Fixture) fixture = fixture_new(&kind);
+  fixture->input.selector.federated = "Its risks come from sums of several sites: an audit.";
   write_report(scratch, &fixture->input, "marked.pdf");
   g_autofree char *text = run_on(scratch, "marked.pdf", "pdftotext", "-raw");
   if (!text)
@@ -119,6 +120,8 @@ test_every_page_is_marked(Scratch *scratch, gconstpointer data) {
   g_autofree char *digest = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, json);
   g_autofree char *footer =
       g_strdup_printf("digest %.4s %.4s %.4s · page", digest, digest + 4, digest + 8);
+  g_assert_nonnull(strstr(text, "From several sites")); /* the model card's line */
+  g_assert_nonnull(strstr(text, "sums of several sites: an audit"));
   g_auto(GStrv) pages = g_strsplit(text, "\f", -1);
   const guint n = g_strv_length(pages) - 1; /* a form feed ends each page */
   g_assert_cmpuint(n, >, 5);
