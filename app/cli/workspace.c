@@ -4,6 +4,7 @@
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
 #include "base/error.h"
+#include "base/shown-text.h"
 #include "tasks/workspace-copy.h"
 #include "tasks/workspace-roles.h"
 
@@ -83,16 +84,23 @@ parse_given(char *word, DemurRoleGiven *given, GError **error) {
   return TRUE;
 }
 
+/* As SQL names it: who applies the script reads it, and runs it. */
+static void
+print_member(const char *before, const DemurRoleMember *member) {
+  g_autofree char *shown = demur_shown_text(member->user);
+  g_auto(GStrv) parts = g_strsplit(shown, "\"", -1);
+  g_autofree char *doubled = g_strjoinv("\"\"", parts);
+  g_print("%s\"%s\": %s\n", before, doubled, demur_role_name(member->role));
+}
+
 static void
 print_roles(DemurContext *context, const DemurWorkspaceRoles *roles) {
   const char *before = roles->applied ? "" : "-- ";
   if (!context->json) {
     if (!roles->applied)
       g_print("%s", roles->sql);
-    for (guint i = 0; i < roles->members->len; i++) {
-      const DemurRoleMember *member = roles->members->pdata[i];
-      g_print("%s%s: %s\n", before, member->user, demur_role_name(member->role));
-    }
+    for (guint i = 0; i < roles->members->len; i++)
+      print_member(before, roles->members->pdata[i]);
     if (roles->members->len == 0)
       g_print("%snobody has a role yet: workspace roles USER=ROLE --apply\n", before);
     return;

@@ -517,7 +517,9 @@ grant_again(Connection *c) {
   g_autofree char *grants = demur_roles_grants(PQdb(c->server));
   return ask_number(c,
                     "SELECT count(*) FROM pg_catalog.pg_roles WHERE rolname ="
-                    " pg_catalog.current_database() || '_admin'",
+                    " pg_catalog.current_database() || '_admin' AND NOT rolcanlogin AND"
+                    " pg_catalog.shobj_description(oid, 'pg_authid') = '" DEMUR_ROLES_MARK
+                    "' || pg_catalog.current_database()",
                     &has_roles) &&
          (has_roles == 0 || execute(c, grants));
 }

@@ -50,8 +50,7 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
 
 /* A copy by the tables' owner brings events as they are. */
 #define IS_COPY                                                                                    \
-  "current_setting('" DEMUR_POSTGRES_COPYING "', true) = 'as they are' AND pg_has_role("           \
-  "session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE')"
+  "current_setting('" DEMUR_POSTGRES_COPYING "', true) = 'as they are' AND " DEMUR_POSTGRES_IS_OWNER
 
 /* Who, when, its place and its chain are the server's to say, whatever the client says: the digest of
  * demur_event_digest, each value framed by its length in 8 bytes, little endian. %2$s: whether this user may
@@ -96,6 +95,84 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
   " format('%%s may not write in the name of another', session_user); END IF;"                     \
   " RETURN new; END$$;"
 
+/* %2$s: a numbered key. It is the one that the table's sequence gave last in this session (to a row that replaces another, too), or stays: one ahead would be given to
+ * another's row, which then couldn't be written. */
+#define NUMBER_IS_GIVEN                                                                            \
+  "CREATE OR REPLACE FUNCTION %1$s.%2$s_is_given() RETURNS trigger LANGUAGE plpgsql"               \
+  " SET search_path = pg_catalog, pg_temp AS $$DECLARE given bigint; BEGIN"                        \
+  " IF TG_OP = 'UPDATE' THEN IF new.%2$s = old.%2$s THEN RETURN new; END IF; END IF;"              \
+  " BEGIN given := currval(pg_get_serial_sequence(TG_RELID::regclass::text, '%2$s'));"             \
+  " EXCEPTION WHEN object_not_in_prerequisite_state THEN given := NULL; END;"                      \
+  " IF new.%2$s IS DISTINCT FROM given AND NOT " DEMUR_POSTGRES_IS_OWNER " THEN"                   \
+  " RAISE insufficient_privilege USING MESSAGE ="                                                  \
+  " format('%%s may not number a row', session_user); END IF;"                                     \
+  " RETURN new; END$$;"
+
+/* When the transaction ends the log tells of each row that was put in: without, it would pass for one of an older program.
+ * The key: the prefix, and the column of that name. */
+#define ROW_IS_TOLD                                                                                             \
+  "CREATE OR REPLACE FUNCTION %1$s.row_is_told() RETURNS trigger LANGUAGE plpgsql"                              \
+  " SET search_path = pg_catalog, pg_temp AS $$DECLARE name text; BEGIN"                                        \
+  " IF TG_ARGV[1] = 'id' THEN name := new.id; ELSIF TG_ARGV[1] = 'scan_id' THEN"                                \
+  " name := new.scan_id; ELSE name := new.name; END IF;"                                                        \
+  " IF NOT EXISTS (SELECT FROM %1$s.event e WHERE e.key = TG_ARGV[0] || name) AND NOT " DEMUR_POSTGRES_IS_OWNER \
+  " THEN RAISE insufficient_privilege USING MESSAGE ="                                                          \
+  " format('%%s may not write what the log does not tell of: %%s', session_user,"                               \
+  " TG_ARGV[0] || name); END IF; RETURN NULL; END$$;"                                                           \
+  "CREATE OR REPLACE FUNCTION %1$s.row_is_sealed() RETURNS trigger LANGUAGE plpgsql"                            \
+  " SET search_path = pg_catalog, pg_temp AS $$BEGIN IF NOT " DEMUR_POSTGRES_IS_OWNER " THEN"                   \
+  " RAISE insufficient_privilege USING MESSAGE ="                                                               \
+  " format('%%s may not write a row without its digest', session_user); END IF;"                                \
+  " RETURN new; END$$;"
+
+static const struct {
+  const char *table, *prefix, *column;
+} told[] = {
+    {"cohort", "cohort:", "name"},         {"selector", "selector:", "name"},
+    {"series", "series:", "scan_id"},      {"review", "review:", "id"},
+    {"decision", "decision:", "id"},       {"series_overrule", "overrule:", "id"},
+    {"score_run", "run:", "id"},           {"acceptance_plan", "acceptance-plan:", "id"},
+    {"acceptance", "acceptance:", "id"},   {"watch", "watch:", "id"},
+    {"watch_alarm", "watch-alarm:", "id"}, {"watch_lift", "watch-lift:", "id"},
+    {"annotation", "annotation:", "id"},   {"verdict_undo", "undo:", "id"},
+};
+
+/* Rows that are told of by a digest of their own, which `verify` looks for in the log. */
+static const struct {
+  const char *table, *lacks;
+} told_by_digest[] = {
+    {"threshold", "new.digest IS NULL"},
+    {"site_audit", "new.digest IS NULL"},
+    {"score", "new.digest IS NULL"},
+    {"verdict", "new.digest IS NULL OR new.event IS NULL"},
+};
+
+static void
+add_row_triggers(GString *sql, const char *schema) {
+  g_string_append_printf(sql, NUMBER_IS_GIVEN, schema, "id");
+  g_string_append_printf(sql, NUMBER_IS_GIVEN, schema, "sequence");
+  g_string_append_printf(sql, ROW_IS_TOLD, schema);
+  for (size_t t = 0; t < demur_n_schema_tables; t++)
+    if (demur_schema_tables[t].columns[0].type == DEMUR_SCHEMA_NUMBERED)
+      g_string_append_printf(sql,
+                             "CREATE OR REPLACE TRIGGER number_given BEFORE INSERT OR UPDATE ON %s"
+                             " FOR EACH ROW EXECUTE FUNCTION %s.%s_is_given();",
+                             demur_schema_tables[t].name, schema,
+                             demur_schema_tables[t].columns[0].name);
+  for (size_t t = 0; t < G_N_ELEMENTS(told); t++) /* a constraint's trigger can't be replaced */
+    g_string_append_printf(sql,
+                           "DROP TRIGGER IF EXISTS row_told ON %1$s;"
+                           "CREATE CONSTRAINT TRIGGER row_told AFTER INSERT ON %1$s DEFERRABLE"
+                           " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION"
+                           " %2$s.row_is_told('%3$s', '%4$s');",
+                           told[t].table, schema, told[t].prefix, told[t].column);
+  for (size_t t = 0; t < G_N_ELEMENTS(told_by_digest); t++)
+    g_string_append_printf(sql,
+                           "CREATE OR REPLACE TRIGGER row_sealed BEFORE INSERT ON %s FOR EACH ROW"
+                           " WHEN (%s) EXECUTE FUNCTION %s.row_is_sealed();",
+                           told_by_digest[t].table, told_by_digest[t].lacks, schema);
+}
+
 static void
 add_triggers(GString *sql, const char *schema) {
   g_autofree char *may = demur_roles_may_write_event(schema);
@@ -108,6 +185,7 @@ add_triggers(GString *sql, const char *schema) {
                              "CREATE OR REPLACE TRIGGER user_own BEFORE INSERT OR UPDATE ON %s"
                              " FOR EACH ROW EXECUTE FUNCTION %s.user_is_own();",
                              demur_schema_tables[t].name, schema);
+  add_row_triggers(sql, schema);
 }
 
 char *

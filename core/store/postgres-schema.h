@@ -24,6 +24,9 @@ char *demur_postgres_mend(const char *name, const char *definition);
 #define DEMUR_POSTGRES_CHANNEL "demur"
 
 /* The session's setting by which the owner of the tables says that rows come as they are: a copy. */
+/* In a trigger: whether the session's user is the tables' owner, who copies, and stands above the roles. */
+#define DEMUR_POSTGRES_IS_OWNER                                                                    \
+  "pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE')"
 #define DEMUR_POSTGRES_COPYING "demur_copy.rows"
 
 /* Rows of two texts, the name and the definition of all that a schema holds: tables, columns,

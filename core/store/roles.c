@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shown-text.h"
 #include "store/connection.h"
+#include "store/postgres-schema.h"
 #include "store/schema-tables.h"
 
 static const char *const names[DEMUR_N_ROLES + 1] = {
@@ -88,47 +90,104 @@ static const struct {
     {"event", ANYONE, NOBODY, NOBODY},
 };
 
-/* What an event of a kind, and of a key that begins so, tells of: who may write it may do this. The first that fits;
- * what stands in no row (reports, refusals, openings) anyone may tell of. */
+/* What an event tells of: its kind, how its key begins, what its writer may do, and in which rows it must find itself. */
+typedef enum {
+  OF_NOTHING, /* it has no digest, which would say that something was there */
+  OF_NAME,    /* a row that is known by its name, and told of as often as it changes */
+  OF_ID,      /* a row that was numbered: once, by who wrote it, where the table says who */
+  OF_EVENT,   /* the rows that were written with it: once */
+} Rows;
+
+/* The first that fits; what fits none nobody but the owner may write. */
 static const struct {
   const char *kind, *prefix, *table, *privilege;
+  Rows rows;
 } tellers[] = {
-    {"import", "", "series", "INSERT"},
-    {"choice", "", "series", "UPDATE"},
-    {"overrule", "", "series_overrule", "INSERT"},
-    {"conflict", "", "series", "UPDATE"},
-    {"resolution", "", "series", "UPDATE"},
-    {"correction", "", "series", "UPDATE"},
-    {"removal", "score:", "score", "DELETE"},
-    {"removal", "cohort:", "cohort", "DELETE"},
-    {"removal", "series:", "series", "DELETE"},
-    {"removal", "", "selector", "DELETE"}, /* and its thresholds and audits */
-    {"score", "", "score", "INSERT"},
-    {"run", "", "score_run", "INSERT"},
-    {"cohort", "", "cohort", "INSERT"},
-    {"training", "", "selector", "INSERT"},
-    {"threshold", "", "threshold", "INSERT"},
-    {"decision", "", "decision", "INSERT"},
-    {"audit", "", "site_audit", "INSERT"},
-    {"acceptance", "", "acceptance", "INSERT"},
-    {"watch", "watch-alarm:", "watch_alarm", "INSERT"},
-    {"watch", "", "watch", "INSERT"},
-    {"assessment", "", "verdict", "INSERT"},
-    {"review", "", "review", "INSERT"},
-    {"annotation", "", "annotation", "INSERT"},
-    {"setting", "", "series", "DELETE"}, /* as who may remove a patient's series */
+    {"import", "series:", "series", "INSERT", OF_NAME},
+    {"choice", "series:", "series", "UPDATE", OF_NAME},
+    {"overrule", "overrule:", "series_overrule", "INSERT", OF_ID},
+    {"conflict", "series:", "series", "UPDATE", OF_NAME},
+    {"resolution", "series:", "series", "UPDATE", OF_NAME},
+    {"correction", "series:", "series", "UPDATE", OF_NAME},
+    {"removal", "score:", "score", "DELETE", OF_NOTHING},
+    {"removal", "cohort:", "cohort", "DELETE", OF_NOTHING},
+    {"removal", "series:", "series", "DELETE", OF_NOTHING},
+    {"removal", "selector:", "selector", "DELETE", OF_NOTHING},
+    {"removal", "threshold:", "selector", "DELETE", OF_NOTHING}, /* what ends with a selector */
+    {"removal", "audit:", "selector", "DELETE", OF_NOTHING},
+    {"removal", "audit-plan:", "selector", "DELETE", OF_NOTHING},
+    {"removal", "acceptance:", "selector", "DELETE", OF_NOTHING},
+    {"removal", "acceptance-plan:", "selector", "DELETE", OF_NOTHING},
+    {"score", "score:", "score", "INSERT", OF_NAME},
+    {"run", "run:", "score_run", "INSERT", OF_ID},
+    {"cohort", "cohort:", "cohort", "INSERT", OF_NAME},
+    {"training", "selector:", "selector", "INSERT", OF_NAME},
+    {"threshold", "threshold:", "threshold", "INSERT", OF_NAME},
+    {"decision", "decision:", "decision", "INSERT", OF_ID},
+    {"decision", "undo:", "verdict_undo", "INSERT", OF_ID},
+    {"audit", "audit:", "site_audit", "INSERT", OF_NAME},
+    {"audit", "audit-plan:", "site_audit_plan", "INSERT", OF_NAME},
+    {"acceptance", "acceptance-plan:", "acceptance_plan", "INSERT", OF_ID},
+    {"acceptance", "acceptance:", "acceptance", "INSERT", OF_ID},
+    {"watch", "watch-alarm:", "watch_alarm", "INSERT", OF_ID},
+    {"watch", "watch-lift:", "watch_lift", "INSERT", OF_ID},
+    {"watch", "watch-labels:", "watch_label", "INSERT", OF_EVENT},
+    {"watch", "watch:", "watch", "INSERT", OF_ID},
+    {"assessment", "verdicts:", "verdict", "INSERT", OF_EVENT},
+    {"review", "review:", "review", "INSERT", OF_ID},
+    {"reveal", "review:", "review", "INSERT", OF_ID},
+    {"reveal", "assessment:", "review", "INSERT", OF_NOTHING},
+    {"annotation", "annotation:", "annotation", "INSERT", OF_ID},
+    {"setting", "setting:", "series", "DELETE",
+     OF_NOTHING}, /* as who may remove a patient's series */
+    {"export", "export:", "event", "INSERT", OF_NOTHING},
+    {"export", "report:", "event", "INSERT", OF_NOTHING},
+    {"refusal", "attempt:", "event", "INSERT", OF_NOTHING},
+    {"opening", "workspace", "event", "INSERT", OF_NOTHING},
+    {"opened", "opened:", "event", "INSERT", OF_NOTHING},
+    {"opened", "opened-row:", "event", "INSERT", OF_NOTHING},
 };
+
+static gboolean
+names_user(const char *table) {
+  for (size_t t = 0; t < demur_n_schema_tables; t++)
+    if (g_str_equal(demur_schema_tables[t].name, table))
+      return demur_schema_tables[t].names_user;
+  return FALSE;
+}
+
+/* That rows stand there of which the log tells nothing yet; whatever is no number is none of them. */
+static void
+append_rows(GString *sql, const char *schema, const char *prefix, const char *table, Rows rows) {
+  if (rows == OF_NOTHING)
+    g_string_append(sql, " AND new.digest IS NULL");
+  if (rows != OF_ID && rows != OF_EVENT)
+    return;
+  const size_t at = strlen(prefix) + 1;
+  g_string_append_printf(sql,
+                         " AND NOT EXISTS (SELECT FROM %1$s.event e WHERE e.key = new.key)"
+                         " AND CASE WHEN substr(new.key, %2$zu) ~ '^[1-9][0-9]{0,17}$' THEN"
+                         " EXISTS (SELECT FROM %1$s.%3$s r WHERE r.%4$s = substr(new.key,"
+                         " %2$zu)::bigint%5$s) ELSE false END",
+                         schema, at, table, rows == OF_ID ? "id" : "event",
+                         rows == OF_ID && names_user(table)
+                             ? " AND (r.\"user\" = session_user::text OR " DEMUR_POSTGRES_IS_OWNER
+                               ")"
+                             : "");
+}
 
 char *
 demur_roles_may_write_event(const char *schema) {
   GString *sql = g_string_new("CASE");
-  for (guint t = 0; t < G_N_ELEMENTS(tellers); t++)
+  for (guint t = 0; t < G_N_ELEMENTS(tellers); t++) {
     g_string_append_printf(sql,
                            " WHEN new.kind = '%s' AND starts_with(new.key, '%s') THEN"
                            " has_table_privilege(session_user, '%s.%s', '%s')",
                            tellers[t].kind, tellers[t].prefix, schema, tellers[t].table,
                            tellers[t].privilege);
-  g_string_append(sql, " ELSE true END");
+    append_rows(sql, schema, tellers[t].prefix, tellers[t].table, tellers[t].rows);
+  }
+  g_string_append(sql, " ELSE " DEMUR_POSTGRES_IS_OWNER " END");
   return g_string_free(sql, FALSE);
 }
 
@@ -138,6 +197,19 @@ quoted(const char *name) {
   g_auto(GStrv) parts = g_strsplit(name, "\"", -1);
   g_autofree char *doubled = g_strjoinv("\"\"", parts);
   return g_strdup_printf("\"%s\"", doubled);
+}
+
+/* A text as the server's literal, whatever its settings (owned). */
+static char *
+literal(const char *text) {
+  GString *sql = g_string_new("E'");
+  for (const char *at = text; *at != '\0'; at++) {
+    if (*at == '\'' || *at == '\\')
+      g_string_append_c(sql, *at);
+    g_string_append_c(sql, *at);
+  }
+  g_string_append_c(sql, '\'');
+  return g_string_free(sql, FALSE);
 }
 
 static char *
@@ -200,19 +272,54 @@ database_of(DemurWorkspace *workspace, GError **error) {
   return database;
 }
 
+/* Makes a role, or finds it there as this program made it: what else has the name gets no rights. */
+static void
+append_role(GString *sql, const char *database, const char *word) {
+  g_autofree char *name = g_strdup_printf("%s_%s", database, word),
+                  *marked = g_strconcat(DEMUR_ROLES_MARK, database, NULL);
+  g_autofree char *role = quoted(name), *name_text = literal(name), *mark = literal(marked);
+  g_autofree char *body = g_strdup_printf(
+      "BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = %1$s) THEN"
+      " CREATE ROLE %2$s NOLOGIN; COMMENT ON ROLE %2$s IS %3$s;"
+      " ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = %1$s AND (rolcanlogin OR"
+      " pg_catalog.shobj_description(oid, 'pg_authid') IS DISTINCT FROM %3$s)) THEN"
+      " RAISE duplicate_object USING MESSAGE = pg_catalog.format('the role %%I is there already and was not made"
+      " for this workspace: rename it, or mark it by COMMENT ON ROLE %%1$I IS %%L where it may have"
+      " these rights; a role that can log in may not', %1$s, %3$s); END IF; END",
+      name_text, role, mark);
+  g_autofree char *statement = literal(body);
+  g_string_append_printf(sql, "DO %s;\n", statement);
+}
+
+/* A superuser alone can take from everybody what the server gives everybody: room without limit, past all tables. */
+static const char no_large_objects[] =
+    "DO $$BEGIN IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN"
+    " REVOKE EXECUTE ON FUNCTION pg_catalog.lo_create(oid), pg_catalog.lo_creat(integer),"
+    " pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC; END IF; END$$;\n";
+
+/* Whether the user may make rights anew; an admin, who may not, finds the roles there. */
+static gboolean
+ask_is_owner(DemurWorkspace *workspace, gboolean *is_owner, GError **error) {
+  const gint64 n = demur_store_count(
+      workspace,
+      "SELECT count(*) FROM pg_catalog.pg_namespace n WHERE n.nspname = 'demur' AND"
+      " pg_catalog.pg_has_role(session_user, n.nspowner, 'USAGE')",
+      NULL, NULL, error);
+  *is_owner = n > 0;
+  return n >= 0;
+}
+
 char *
 demur_roles_sql(DemurWorkspace *workspace, GError **error) {
+  gboolean is_owner;
   const char *database = database_of(workspace, error);
-  if (database == NULL)
+  if (database == NULL || !ask_is_owner(workspace, &is_owner, error))
     return NULL;
   GString *sql = g_string_new(NULL);
-  for (guint r = 0; r < DEMUR_N_ROLES; r++) {
-    g_autofree char *role = role_of(database, (DemurRole)r);
-    g_string_append_printf(sql,
-                           "DO $$BEGIN CREATE ROLE %s NOLOGIN; EXCEPTION WHEN duplicate_object"
-                           " THEN NULL; END$$;\n",
-                           role);
-  }
+  if (!is_owner)
+    return g_string_free(sql, FALSE);
+  for (guint r = 0; r < DEMUR_N_ROLES; r++)
+    append_role(sql, database, names[r]);
   g_autofree char *grants = demur_roles_grants(database);
   g_string_append(sql, grants);
   g_autofree char *admin = role_of(database, DEMUR_ROLE_ADMIN);
@@ -221,7 +328,20 @@ demur_roles_sql(DemurWorkspace *workspace, GError **error) {
       g_autofree char *role = role_of(database, (DemurRole)r);
       g_string_append_printf(sql, "GRANT %s TO %s WITH ADMIN OPTION;\n", role, admin);
     }
+  g_string_append(sql, no_large_objects);
   return g_string_free(sql, FALSE);
+}
+
+/* Whether the user is an admin now, which an admin may not take. */
+static gboolean
+ask_is_admin(DemurWorkspace *workspace, const char *user, gboolean *is_admin, GError **error) {
+  g_autoptr(GPtrArray) members = demur_roles_members(workspace, error);
+  *is_admin = FALSE;
+  for (guint i = 0; members != NULL && i < members->len; i++) {
+    const DemurRoleMember *member = members->pdata[i];
+    *is_admin |= member->role == DEMUR_ROLE_ADMIN && g_str_equal(member->user, user);
+  }
+  return members != NULL;
 }
 
 char *
@@ -229,9 +349,23 @@ demur_roles_give_sql(DemurWorkspace *workspace, const char *user, DemurRole role
   const char *database = database_of(workspace, error);
   if (database == NULL)
     return NULL;
+  g_autofree char *shown = demur_shown_text(user);
+  if (!g_str_equal(shown, user)) {
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the name of the user %s has characters that can't be seen; give a user "
+                    "another name",
+                    shown);
+    return NULL;
+  }
+  gboolean is_owner, is_admin;
+  if (!ask_is_owner(workspace, &is_owner, error) ||
+      !ask_is_admin(workspace, user, &is_admin, error))
+    return NULL;
   GString *sql = g_string_new(NULL);
   g_autofree char *who = quoted(user);
   for (guint r = 0; r < DEMUR_N_ROLES; r++) {
+    if (r == DEMUR_ROLE_ADMIN && r != role && !is_owner && !is_admin)
+      continue;
     g_autofree char *of = role_of(database, (DemurRole)r);
     g_string_append_printf(sql, "%s %s %s %s;\n", r == role ? "GRANT" : "REVOKE", of,
                            r == role ? "TO" : "FROM", who);

@@ -32,11 +32,13 @@ typedef struct {
 void demur_role_member_free(DemurRoleMember *member);
 
 /* The statements that make the roles and give each its rights (owned); they may be run again, and are to be after
- * an upgrade by hand. Roles are called DATABASE_reader .. , since a server's roles are of all its databases.
- * NULL with DEMUR_ERROR_UNSUPPORTED where the workspace is a file. */
+ * an upgrade by hand. Roles are called DATABASE_reader .. , since a server's roles are of all its databases, and are
+ * marked by a comment: a role of that name which isn't, or can log in, ends the script. "" where the user is not the
+ * tables' owner and finds all that made already, as an admin who lets people in. NULL with DEMUR_ERROR_UNSUPPORTED where the workspace is a file. */
 char *demur_roles_sql(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The statement that gives a user one role, and takes the others (owned; DEMUR_N_ROLES: all of them). */
+/* The statements that give a user one role, and take the others (owned; DEMUR_N_ROLES: all of them); that of an admin
+ * is the owner's to take. DEMUR_ERROR_USAGE where the name has characters that can't be seen: a person reads them. */
 char *demur_roles_give_sql(DemurWorkspace *workspace, const char *user, DemurRole role,
                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -46,6 +48,9 @@ gboolean demur_roles_apply(DemurWorkspace *workspace, const char *sql,
 
 /* Array of DemurRoleMember (owned) by name of the user: whom the server knows in which role. */
 GPtrArray *demur_roles_members(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Inside the store: what a comment says, with the database's name behind it, of a role that is a workspace's. */
+#define DEMUR_ROLES_MARK "demur: a role of the database "
 
 /* Inside the store: an expression of a trigger of the log's table, whether session_user may write the event `new`;
  * and the rights alone, for roles that are there (both owned). */

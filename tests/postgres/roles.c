@@ -57,7 +57,10 @@ prepare(const Sandbox *sandbox) {
     g_assert_nonnull(member);
     g_assert_cmpstr(string_at(member, "role"), ==, people[p].role);
   }
-  demur_test_store_run(sandbox->workspace, "CREATE ROLE stranger LOGIN");
+  demur_test_store_run(sandbox->workspace, "CREATE ROLE stranger LOGIN; CREATE ROLE zoe LOGIN");
+  g_autoptr(DemurWorkspace) opened = server_open(sandbox->workspace, "demur");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(server_comment(opened, UID, 0, "first", "demur", &error));
 }
 
 static gint64
@@ -84,6 +87,9 @@ static const struct {
     {"assess --undo because", ANALYST | ADMIN},
     {"log --keep-openings on", ADMIN},
     {"workspace roles rita=admin --apply", NOBODY},
+    {"workspace roles zoe=reader --apply", ADMIN},
+    {"workspace roles zoe=service --apply", ADMIN},
+    {"workspace roles zoe=none --apply", ADMIN},
     {"dicom remove --scan 1.2.3.4 --reason mistaken", ADMIN},
 };
 
@@ -115,12 +121,16 @@ run_lines(const Sandbox *whole, guint p) {
 }
 
 /* What no program asks for. */
-#define EVENT(kind, key)                                                                           \
+#define EVENT_OF(kind, key, digest)                                                                \
   "INSERT INTO event (sequence, kind, key, digest, \"user\", program, created, previous, chain)"   \
-  " VALUES (1, '" kind "', '" key "', 'd', 'somebody else', 'none', '1999', 'p', 'c')"
+  " VALUES (1, '" kind "', " key ", " digest ", 'somebody else', 'none', '1999', 'p', 'c')"
+#define EVENT(kind, key) EVENT_OF(kind, "'" key "'", "'d'")
+#define NOTE(kind, key) EVENT_OF(kind, "'" key "'", "NULL")
+#define TAKEN_BACK(statements) "BEGIN; " statements "; ROLLBACK"
 #define REVIEW(user)                                                                               \
   "INSERT INTO review (scan_id, kind, comment, revealed, shown, \"user\", created)"                \
   " VALUES ('1.2.3.4', 'comment', 'forged', 0, '{}', " user ", '1999')"
+#define OWN_REVIEW "'review:' || currval('review_id_seq')"
 
 static const struct {
   const char *sql;
@@ -143,10 +153,68 @@ static const struct {
     {"UPDATE workspace SET version = 1", NOBODY},
     {"INSERT INTO selector_key VALUES ('x')", NOBODY},
     {"BEGIN; " EVENT("threshold", "threshold:s|1") "; ROLLBACK", ANALYST | ADMIN},
-    {"BEGIN; " EVENT("assessment", "verdicts:1") "; ROLLBACK", SERVICE | ANALYST | ADMIN},
-    {"BEGIN; " EVENT("removal", "series:1.2.3.4") "; ROLLBACK", ADMIN},
-    {"BEGIN; " EVENT("setting", "openings") "; ROLLBACK", ADMIN},
-    {"BEGIN; " EVENT("review", "review:1") "; ROLLBACK", READER | ANALYST | ADMIN},
+    {"BEGIN; " EVENT("assessment", "verdicts:1") "; ROLLBACK", NOBODY}, /* none is of it */
+    {TAKEN_BACK(NOTE("removal", "series:1.2.3.4")), ADMIN},
+    {TAKEN_BACK(EVENT("removal", "series:1.2.3.4")), NOBODY},
+    {TAKEN_BACK(NOTE("setting", "setting:openings")), ADMIN},
+    /* An event of a row that is another's, is none, or is told already would damage the workspace for ever. */
+    {TAKEN_BACK(EVENT("review", "review:1")), NOBODY},
+    {TAKEN_BACK(EVENT("review", "review:999")), NOBODY},
+    {TAKEN_BACK(EVENT("review", "review:x")), NOBODY},
+    {TAKEN_BACK(EVENT("annotation", "annotation:1")), NOBODY},
+    {TAKEN_BACK(EVENT("watch", "watch-alarm:1")), NOBODY},
+    {TAKEN_BACK(EVENT("decision", "undo:1")), NOBODY},
+    {TAKEN_BACK(REVIEW("session_user") "; " EVENT_OF("review", OWN_REVIEW, "'d'")),
+     READER | ANALYST | ADMIN},
+    {TAKEN_BACK(REVIEW("session_user") "; " EVENT_OF("review", OWN_REVIEW, "'d'") "; " EVENT_OF(
+         "review", OWN_REVIEW, "'e'")),
+     NOBODY},
+    {TAKEN_BACK(EVENT("export", "selector:s")), NOBODY},
+    {TAKEN_BACK(NOTE("export", "selector:s")), NOBODY},
+    {TAKEN_BACK(EVENT("refusal", "series:1.2.3.4")), NOBODY},
+    {TAKEN_BACK(EVENT("opening", "cohort:sim")), NOBODY},
+    {TAKEN_BACK(EVENT("opened", "score:1.2.3.4|m")), NOBODY},
+    {TAKEN_BACK(EVENT("reveal", "threshold:s|1")), NOBODY},
+    {TAKEN_BACK(EVENT("import", "score:1.2.3.4|m")), NOBODY},
+    {TAKEN_BACK(EVENT("training", "threshold:s|1")), NOBODY},
+    {TAKEN_BACK(EVENT("setting", "series:1.2.3.4")), NOBODY},
+    /* A digest says that something was there. */
+    {TAKEN_BACK(EVENT("export", "export:x")), NOBODY},
+    {TAKEN_BACK(NOTE("export", "export:x")), ALL},
+    {TAKEN_BACK(NOTE("refusal", "attempt:x")), ALL},
+    {TAKEN_BACK(NOTE("reveal", "assessment:s")), READER | ANALYST | ADMIN},
+    /* A row that the log doesn't tell of would pass for one of an older program. */
+    {REVIEW("session_user"), NOBODY},
+    {"INSERT INTO score_run (scan_id, model, command, exit_status, outcome, seconds, created)"
+     " VALUES ('1.2.3.4', 'm', 'none', 0, 'scored', 1, '1999')",
+     NOBODY},
+    {"INSERT INTO series (scan_id, accepted, eligible, n_slices, created, updated)"
+     " VALUES ('forged', 1, 1, 1, '1999', '1999')",
+     NOBODY},
+    {TAKEN_BACK("INSERT INTO score (scan_id, model, risk, source, created)"
+                " VALUES ('forged', 'm', 0, 'none', '1999')"),
+     NOBODY},
+    {TAKEN_BACK("INSERT INTO verdict (batch_id, scan_id, verdict, reasons)"
+                " SELECT max(id), '1.2.3.4', 'accepted', '[]' FROM verdict_batch"),
+     NOBODY},
+    /* Numbers ahead would keep others from writing. */
+    {TAKEN_BACK(
+         "INSERT INTO review (id, scan_id, kind, comment, revealed, shown, \"user\", created)"
+         " SELECT max(id) + 1, '1.2.3.4', 'comment', 'ahead', 0, '{}', session_user, '1999'"
+         " FROM review"),
+     NOBODY},
+    {TAKEN_BACK(
+         "INSERT INTO annotation (id, scan_id, images_digest, kind, plane, slice, \"user\","
+         " created) VALUES (7, '1.2.3.4', 'd', 'key_image', 'acquired', 0, session_user, '1999')"),
+     NOBODY},
+    {TAKEN_BACK("INSERT INTO score_run (id, scan_id, model, command, exit_status, outcome, seconds,"
+                " created) VALUES (7, '1.2.3.4', 'm', 'none', 0, 'scored', 1, '1999')"),
+     NOBODY},
+    {TAKEN_BACK("UPDATE series SET id = id + 1"), NOBODY},
+    {TAKEN_BACK("UPDATE threshold SET sequence = sequence + 50"), NOBODY},
+    {"SELECT setval('review_id_seq', 999)", NOBODY},
+    {TAKEN_BACK("SELECT lo_create(0)"), NOBODY},
+    {TAKEN_BACK("SELECT lo_from_bytea(0, '0')"), NOBODY},
     {"BEGIN; " REVIEW("'somebody else'") "; ROLLBACK", NOBODY},
     {"BEGIN; " REVIEW("NULL") "; ROLLBACK", NOBODY},
     {"BEGIN; " REVIEW("session_user") "; ROLLBACK", READER | ANALYST | ADMIN},
@@ -180,7 +248,7 @@ run_forged(const Sandbox *whole, guint p) {
   g_autofree char *workspace = mine.workspace;
   const gint64 before = n_events(whole);
   g_autofree char *state = demur_test_store_refusal(
-      workspace, "SET demur_copy.rows = 'as they are'; " EVENT("export", "forged"));
+      workspace, "SET demur_copy.rows = 'as they are'; " NOTE("export", "export:forged"));
   g_assert_cmpstr(state, ==, NULL);
   g_autoptr(DemurWorkspace) owner = server_open(whole->workspace, "nobody");
   g_autoptr(GError) error = NULL;
@@ -256,11 +324,65 @@ rights_go_with_an_upgrade(void) {
   g_assert_false(server_comment(opened, UID, 0, "seen", "rosa", &error));
 }
 
+/* What is printed is run by a superuser: a member's name is no statement of it. */
+static void
+a_name_is_no_statement(void) {
+  g_autoptr(Sandbox) whole = sandbox_new();
+  demur_workspace_close(server_open(whole->workspace, "nobody"));
+  g_autoptr(Run) roles = run_line(whole, "workspace roles --apply");
+  assert_status(roles, 0);
+  demur_test_store_run(whole->workspace,
+                       "DO $do$BEGIN CREATE ROLE \"x\nalter role rita superuser; --\";"
+                       " EXECUTE format('GRANT %I TO %I', current_database() || '_reader',"
+                       " E'x\\nalter role rita superuser; --'); END$do$");
+  static const char *const asked[] = {"workspace roles", "workspace roles --apply"};
+  for (guint i = 0; i < G_N_ELEMENTS(asked); i++) {
+    g_autoptr(Run) told = run_line(whole, asked[i]);
+    assert_status(told, 0);
+    assert_says(told->out, "alter role rita");
+    g_assert_null(strstr(told->out, "\nalter"));
+  }
+  static const char *const given[] = {"x\nalter role rita superuser; --=reader", "x\ry=reader",
+                                      "x\x1b[2J=reader", "x\xe2\x80\xaey=reader"};
+  for (guint i = 0; i < G_N_ELEMENTS(given); i++) {
+    g_autoptr(Run) refused = run_json(whole, 2, "workspace", "roles", given[i], NULL);
+    g_assert_null(strstr(refused->out, "GRANT"));
+  }
+}
+
+/* A role of that name which is another's gets no rights. */
+static void
+another_s_role_is_none(void) {
+  static const char *const made[] = {"LOGIN", "NOLOGIN"};
+  for (guint i = 0; i < G_N_ELEMENTS(made); i++) {
+    g_autoptr(Sandbox) whole = sandbox_new();
+    demur_workspace_close(server_open(whole->workspace, "nobody"));
+    g_autofree char *sql = g_strdup_printf(
+        "DO $$BEGIN EXECUTE format('CREATE ROLE %%I %s', current_database() || '_admin'); END$$",
+        made[i]);
+    demur_test_store_run(whole->workspace, sql);
+    g_autoptr(Run) refused = run_line(whole, "workspace roles --apply");
+    assert_status(refused, 1);
+    g_test_message("%s", refused->err);
+    g_assert_cmpint(demur_test_store_number(whole->workspace,
+                                            "SELECT count(*) FROM pg_roles WHERE rolname ="
+                                            " current_database() || '_reader'"),
+                    ==, 0);
+    g_assert_cmpint(demur_test_store_number(
+                        whole->workspace,
+                        "SELECT has_table_privilege(current_database() || '_admin', 'demur.series',"
+                        " 'DELETE')::int"),
+                    ==, 0);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/roles/a-role-does-what-it-may-and-no-more",
                   a_role_does_what_it_may_and_no_more);
   g_test_add_func("/roles/rights-go-with-an-upgrade", rights_go_with_an_upgrade);
+  g_test_add_func("/roles/a-name-is-no-statement", a_name_is_no_statement);
+  g_test_add_func("/roles/another-s-role-is-none", another_s_role_is_none);
   return g_test_run();
 }
