@@ -109,7 +109,7 @@ state_new(const DemurWatchLine *line) {
   const char *text = line->alarm                     ? _("⚑ Alarm")
                      : line->n == 0                  ? _("– nothing yet")
                      : line->now >= line->limit / 10 ? _("△ unusual")
-                                                     : _("✓ as before");
+                                                     : _("✓ no alarm");
   return label_new(text, line->alarm ? "stopped" : NULL);
 }
 
@@ -142,7 +142,7 @@ signals_new(const DemurWatchState *state) {
     GtkWidget *change = label_new(what == NULL      ? _("of too few patients to be told")
                                   : *what != '\0'   ? what
                                   : waiting != NULL ? waiting
-                                                    : "",
+                                                    : "–",
                                   NULL);
     gtk_label_set_width_chars(GTK_LABEL(change), 24);
     gtk_widget_set_hexpand(change, TRUE);
@@ -244,7 +244,8 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
   g_autofree char *headline = demur_watch_headline(state, FALSE, demur_words_translate);
   g_autofree char *note = g_strdup_printf(
       _("The line rises as it becomes less likely that nothing changed; the dashed line is the "
-        "alarm. Where nothing changes, at most %g %% of hospitals ever reach it."),
+        "alarm. An e-value is what a bet of 1 on a change has become: 1 or less is no evidence of one. "
+        "Where nothing changes, at most %g %% of hospitals ever see an alarm."),
       100.0 * state->plan->alpha);
   gtk_box_append(page->watches, label_new(title, "strong"));
   gtk_box_append(page->watches,

@@ -59,7 +59,7 @@ demur_window_update_status(DemurWindow *window) {
                   : g_strdup_printf(ngettext_("%s scan · %s not reviewed",
                                               "%s scans · %s not reviewed", table->n_scans),
                                     scans, left));
-  g_autofree char *name = g_path_get_basename(table->path);
+  g_autofree char *name = demur_task_workspace_name(table->path);
   demur_shown_label_set(window->workspace, name);
   demur_shown_tooltip_set(GTK_WIDGET(window->workspace), table->path);
 }

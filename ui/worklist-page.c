@@ -24,6 +24,9 @@
 #define SITE_WIDTH 104
 #define RISK_NARROW 124
 #define REASON_LEAST 100
+#define REASON_ROOMY 240  /* what the reason has beyond, who reviewed may have */
+#define REVIEWED_WIDE 176 /* "✓ agreed · a user's name" */
+#define REVIEWED_LEAST 98
 #define RISK_CHARS 9
 #define CELL_PADDING 9 /* of style.css */
 /* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
@@ -63,8 +66,8 @@ struct _DemurWorklistPage {
   GtkStack *stack;
   gboolean listed; /* there was a list already */
   GtkLabel *empty;
-  GtkColumnViewColumn *name_column, *site_column, *scanner_column, *risk_column,
-      *reason_column;       /* borrowed */
+  GtkColumnViewColumn *name_column, *site_column, *scanner_column, *risk_column, *reason_column,
+      *reviewed_column;     /* borrowed */
   GtkAdjustment *across;    /* borrowed: of the list's scrolled window */
   guint fold;               /* 0: every column, 1: less wide, 2: narrow */
   gboolean horizons_differ; /* of the risks */
@@ -320,6 +323,23 @@ update_columns(DemurWorklistPage *page) {
                                          scaled(page, page->fold > 0 ? RISK_NARROW : RISK_WIDE));
 }
 
+/* Of a cell or heading with that text. */
+static int
+text_width(DemurWorklistPage *page, const char *text) {
+  g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(page->view), text);
+  int wide;
+  pango_layout_get_pixel_size(layout, &wide, NULL);
+  return wide + 2 * CELL_PADDING + 2;
+}
+
+/* Who reviewed has what a roomy reason does not need. */
+static int
+reviewed_width(DemurWorklistPage *page, int left) {
+  const int least = MAX(scaled(page, REVIEWED_LEAST), text_width(page, _("Reviewed"))),
+            more = MAX(scaled(page, REVIEWED_WIDE) - least, 0);
+  return least + CLAMP(left - least - scaled(page, REASON_ROOMY), 0, more);
+}
+
 /* The reason has what the others leave: GTK 4.8 gives an expanding column nothing once others were
  * hidden. Where that is too little, the scanner gives of its own. */
 static void
@@ -328,9 +348,13 @@ update_reason_width(DemurWorklistPage *page) {
   int left = (int)gtk_adjustment_get_page_size(page->across);
   for (guint i = 0; i < g_list_model_get_n_items(columns); i++) {
     g_autoptr(GtkColumnViewColumn) column = g_list_model_get_item(columns, i);
-    if (column != page->reason_column && gtk_column_view_column_get_visible(column))
+    if (column != page->reason_column && column != page->reviewed_column &&
+        gtk_column_view_column_get_visible(column))
       left -= gtk_column_view_column_get_fixed_width(column);
   }
+  const int reviewed = reviewed_width(page, left);
+  gtk_column_view_column_set_fixed_width(page->reviewed_column, reviewed);
+  left -= reviewed;
   const int least = scaled(page, REASON_LEAST);
   const gboolean gives = page->fold > 0 && left < least;
   gtk_column_view_column_set_title(page->scanner_column,
@@ -623,15 +647,6 @@ on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), on_row_changed, item);
 }
 
-/* Of a cell or heading with that text. */
-static int
-text_width(DemurWorklistPage *page, const char *text) {
-  g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(page->view), text);
-  int wide;
-  pango_layout_get_pixel_size(layout, &wide, NULL);
-  return wide + 2 * CELL_PADDING + 2;
-}
-
 /* As wide as its longest word in the reader's language, and no less than width. */
 static int
 verdict_width(DemurWorklistPage *page, int width) {
@@ -774,7 +789,8 @@ demur_worklist_page_new(DemurSession *session) {
       add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), SCANNER_WIDE, FALSE);
   page->risk_column = add_column(page, DEMUR_SORT_RISK, _("Risk"), RISK_WIDE, FALSE);
   page->reason_column = add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
-  add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 98, FALSE);
+  page->reviewed_column =
+      add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), REVIEWED_WIDE, FALSE);
   g_signal_connect_swapped(gtk_column_view_get_sorter(page->view), "changed",
                            G_CALLBACK(on_sorter_changed), page);
   gtk_column_view_sort_by_column(page->view, date, GTK_SORT_DESCENDING);

@@ -72,11 +72,17 @@ print_plan(const DemurAcceptPlanned *planned, void (*say)(const char *format, ..
     say("To show that observed over expected lies between %g and %g takes more than %d labels: "
         "choose a wider range.\n",
         plan->settings.low, plan->settings.high, DEMUR_ACCEPTANCE_MOST);
-  say("%zu patients are in the table; with all their labels the probability is %.2f.\n"
-      "Label from the top, 0 or 1, as far as you like, and look as often as you like: `demur "
+  say("%zu patients are in the table; with all their labels the probability is %.2f.\n",
+      plan->n_chosen, plan->power);
+  if (plan->power < plan->settings.power)
+    say("That is less than %g: even a calibrated site ends without an answer with probability %.2f. "
+        "Before a label is seen, import more patients of the site or agree on a wider range "
+        "(--range), and plan anew.\n",
+        plan->settings.power, 1.0 - plan->power);
+  say("Label from the top, 0 or 1, as far as you like, and look as often as you like: `demur "
       "accept run`.\n"
       "Plan %.12s. For research use, not a cleared device.\n",
-      plan->n_chosen, plan->power, planned->digest);
+      planned->digest);
 }
 
 static gboolean
@@ -155,6 +161,36 @@ print_numbers(const DemurAcceptance *a) {
   print_interval("AUROC, this look", a->auroc, a->auroc_low, a->auroc_high);
 }
 
+/* What more labels may bring, and what to do where they bring nothing. */
+static void
+print_outlook(const DemurAcceptance *a, const DemurAcceptancePlan *plan, const char *site) {
+  const size_t n_left = plan->n_chosen - a->n_labels;
+  switch (demur_acceptance_outlook(a->n_more, n_left, a->ratio, plan->settings.low,
+                                   plan->settings.high)) {
+  case DEMUR_ACCEPTANCE_IN_SIGHT:
+    g_print("not yet; about %zu label%s more.\n", a->n_more, demur_cli_s(a->n_more));
+    break;
+  case DEMUR_ACCEPTANCE_BEYOND_PLAN:
+    if (a->n_more > 0)
+      g_print("not yet; it takes about %zu label%s more", a->n_more, demur_cli_s(a->n_more));
+    else
+      g_print("not yet; it takes more than %d labels", DEMUR_ACCEPTANCE_MOST);
+    g_print(
+        " if observed over expected stays as it is so far, and this plan has %zu left: it may end "
+        "without an answer. A wider range (--range) or more patients of site '%s' need a new "
+        "plan, made before their labels are seen.\n",
+        n_left, site);
+    break;
+  case DEMUR_ACCEPTANCE_OUTSIDE:
+    g_print(
+        "not yet; observed over expected is not shown to lie in %g to %g, and at what it is so far "
+        "(%.3f) more labels won't show it: recalibrate at site '%s' (`demur audit`), then plan "
+        "anew.\n",
+        plan->settings.low, plan->settings.high, a->ratio, site);
+    break;
+  }
+}
+
 static void
 print_answer(const DemurAccepted *accepted) {
   const DemurAcceptance *a = &accepted->acceptance;
@@ -170,13 +206,8 @@ print_answer(const DemurAccepted *accepted) {
   else if (accepted->answer == DEMUR_ACCEPTANCE_NOT_ACCEPTED)
     g_print("not accepted. Observed over expected lies outside %g to %g.\n", plan->settings.low,
             plan->settings.high);
-  else if (a->n_more > 0)
-    g_print("not yet; about %zu label%s more.\n", a->n_more, demur_cli_s(a->n_more));
-  else if (a->ratio > plan->settings.low && a->ratio < plan->settings.high)
-    g_print("not yet; more than %d labels if observed over expected stays as it is so far.\n",
-            DEMUR_ACCEPTANCE_MOST);
   else
-    g_print("not yet; no number of labels if observed over expected stays as it is so far.\n");
+    print_outlook(a, plan, accepted->site);
   g_print("  %zu label%s, %zu with the outcome, of %zu planned\n", a->n_labels,
           demur_cli_s(a->n_labels), a->n_events, plan->n_chosen);
   print_numbers(a);

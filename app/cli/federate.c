@@ -84,6 +84,29 @@ write_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer,
   demur_json_end_array(json);
 }
 
+/* Which scans are in it: bands of score and bins of risk by their ends; what was put together as it held few. */
+static char *
+words_of_cells(const DemurFederateRound *round, const DemurFederateGroup *group) {
+  GString *words = g_string_new(NULL);
+  for (size_t c = 0; c < group->n_cells; c++) {
+    const size_t band = group->cells[c] / (round->n_edges + 1),
+                 bin = group->cells[c] % (round->n_edges + 1);
+    g_string_append(words, c > 0 ? " with " : "");
+    if (round->n_thresholds == 0)
+      g_string_append(words, "every score");
+    else if (band == 0)
+      g_string_append_printf(words, "score from %g", round->thresholds[0]);
+    else if (band == round->n_thresholds)
+      g_string_append_printf(words, "score below %g", round->thresholds[band - 1]);
+    else
+      g_string_append_printf(words, "score %g to %g", round->thresholds[band],
+                             round->thresholds[band - 1]);
+    g_string_append_printf(words, " risk %g to %g", bin > 0 ? round->edges[bin - 1] : 0.0,
+                           bin < round->n_edges ? round->edges[bin] : 1.0);
+  }
+  return g_string_free(words, FALSE);
+}
+
 static void
 print_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer) {
   if (answer->withheld) {
@@ -97,13 +120,9 @@ print_answer(const DemurFederateRound *round, const DemurFederateAnswer *answer)
   }
   for (size_t g = 0; g < answer->n_groups; g++) {
     const DemurFederateGroup *group = &answer->groups[g];
-    g_autoptr(GString) cells = g_string_new(NULL);
-    for (size_t c = 0; c < group->n_cells; c++)
-      g_string_append_printf(cells, "%s%zu.%zu", c > 0 ? "+" : "",
-                             group->cells[c] / (round->n_edges + 1),
-                             group->cells[c] % (round->n_edges + 1));
-    g_print("  band.bin %s: %.0f scans, %.0f with the outcome, risks %.17g, squares %.17g\n",
-            cells->str, group->n, group->positives, group->risks, group->squares);
+    g_autofree char *cells = words_of_cells(round, group);
+    g_print("  %s: %.0f scans, %.0f with the outcome, risks %.17g, squares %.17g\n", cells,
+            group->n, group->positives, group->risks, group->squares);
   }
 }
 
@@ -127,7 +146,8 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
       {"leave-out", 0, 0, G_OPTION_ARG_STRING, &leave_out,
        "of a corrector: columns that are not asked of", "N,.."},
       {"thresholds", 0, 0, G_OPTION_ARG_STRING, &thresholds,
-       "of an evaluation: scores from which on is accepted (those it is tuned to)", "X,.."},
+       "of an evaluation: scores from which on is accepted, or none (those it is tuned to)",
+       "X,.."},
       {"edges", 0, 0, G_OPTION_ARG_STRING, &edges,
        "of an evaluation: where bins of risk end (0.01,0.02,0.05,0.1,0.2,0.5)", "X,.."},
       {NULL}};
@@ -143,7 +163,8 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
                                      .selector = selector,
                                      .lambda = NAN,
                                      .leave_out = leave_out,
-                                     .thresholds = thresholds,
+                                     .thresholds =
+                                         g_strcmp0(thresholds, "none") == 0 ? "" : thresholds,
                                      .edges = edges,
                                      .output = arguments[0]};
   if (lambda != NULL && !demur_number_parse(lambda, strlen(lambda), &params.lambda)) {

@@ -193,28 +193,34 @@ print_state(const DemurWatchState *state) {
   if (state->outdated)
     g_print(
         "The selector was trained anew or is gone: nothing new is seen; begin the watch anew.\n");
-  g_print("  %-13s %8s %10s %10s %10s  %-10s  what changed most\n", "signal", "patients", "e-value",
+  g_print("  %-13s %8s %10s %10s %10s  %-16s  what changed most\n", "signal", "patients", "e-value",
           "alarm at", "highest", "on");
   g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL);
   for (guint i = 0; i < lines->len; i++) {
     const DemurWatchLine *line = lines->pdata[i];
-    g_print("  %-13s %8zu %10.3g %10.0f %10.3g  %-10.10s  %s%s\n",
+    g_autofree char *reached = g_strdup(line->most_reached != NULL ? line->most_reached : "–");
+    g_strdelimit(reached, "T", ' ');
+    const char *change = line->change == NULL    ? "of too few patients to be told"
+                         : *line->change == '\0' ? "–"
+                                                 : line->change;
+    g_print("  %-13s %8zu %10.3g %10.0f %10.3g  %-*.16s  %s%s\n",
             demur_watch_columns[line->signal].name, line->n, line->now, line->limit, line->most,
-            line->most_reached != NULL ? line->most_reached : "", line->alarm ? "ALARM: " : "",
-            line->change != NULL ? line->change : "of too few patients to be told");
+            line->most_reached != NULL ? 16 : 18, reached, line->alarm ? "ALARM: " : "", change);
     if (line->n_waiting > 0)
       g_print(line->n_waiting == 1
                   ? "  %-13s %zu label waits for those of patients who came before\n"
                   : "  %-13s %zu labels wait for those of patients who came before\n",
               "", line->n_waiting);
   }
-  g_print("The e-value is the evidence now that something changed, 1 is none; it falls again where "
-          "what comes is as before. An alarm is one that once reached its line.\n");
+  g_print(
+      "The e-value is what a bet of 1 that something changed has become by now: 1 or less is no evidence; it "
+      "falls again where what comes is like the reference. An alarm is one that once reached its "
+      "line; none does not show that nothing changed.\n");
   const size_t others = state->n_again + state->n_before + state->n_trained + state->n_gone;
   if (others > 0)
     g_print(
-        "Of %zu scan%s %zu do not count: %zu again of the same patients, %zu of patients before "
-        "the watch, %zu of patients who made the selector, %zu taken out or not certain.\n",
+        "Of %zu scan%s %zu do not count: %zu again of the same patients, %zu of patients of "
+        "the reference or from before the watch, %zu of patients who made the selector, %zu taken out or not certain.\n",
         state->n_scans, demur_cli_s(state->n_scans), others, state->n_again, state->n_before,
         state->n_trained, state->n_gone);
   print_alarms(state);

@@ -355,6 +355,13 @@ demur_acceptance_answer(const DemurAcceptancePlan *plan, const double *risks, co
   return decide(plan, risks, labels, weights, n_labels, &inside);
 }
 
+DemurAcceptanceOutlook
+demur_acceptance_outlook(size_t n_more, size_t n_left, double ratio, double low, double high) {
+  if (isfinite(ratio) && !(ratio > low && ratio < high))
+    return DEMUR_ACCEPTANCE_OUTSIDE;
+  return n_more > 0 && n_more <= n_left ? DEMUR_ACCEPTANCE_IN_SIGHT : DEMUR_ACCEPTANCE_BEYOND_PLAN;
+}
+
 DemurAcceptance
 demur_acceptance_run(const DemurAcceptancePlan *plan, const double *risks, const double *labels,
                      const double *weights, size_t n_labels, guint64 seed) {

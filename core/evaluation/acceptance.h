@@ -85,6 +85,17 @@ typedef struct {
                                         * likewise */
 } DemurAcceptance;
 
+/* What more labels may bring where the answer is DEMUR_ACCEPTANCE_MORE. */
+typedef enum {
+  DEMUR_ACCEPTANCE_IN_SIGHT, /* n_more labels more, which the plan has */
+  DEMUR_ACCEPTANCE_BEYOND_PLAN, /* O:E lies in the range; it takes more labels than the plan has left */
+  DEMUR_ACCEPTANCE_OUTSIDE, /* O:E lies outside: at this O:E none will show that it lies inside */
+} DemurAcceptanceOutlook;
+
+/* n_more and ratio as in DemurAcceptance (ratio NaN: no label yet); n_left: labels of the plan that were not looked at. */
+DemurAcceptanceOutlook demur_acceptance_outlook(size_t n_more, size_t n_left, double ratio,
+                                                double low, double high);
+
 /* The answer alone: as in demur_acceptance_run, without its other numbers. */
 DemurAcceptanceAnswer demur_acceptance_answer(const DemurAcceptancePlan *plan, const double *risks,
                                               const double *labels, const double *weights,

@@ -35,13 +35,27 @@ answer_words(const DemurReportAcceptance *a) {
     return g_strdup(a->coverage_kept
                         ? "Not accepted: observed over expected lies outside the agreed range."
                         : "Not accepted: fewer risks are shown at this site than was asked for.");
-  return a->n_more > 0
-             ? g_strdup_printf(
-                   "Not decided yet: about %zu more patients with their outcome are needed.",
-                   a->n_more)
-             : g_strdup(
-                   "Not decided yet, and a decision is not in sight: the range is too narrow for "
-                   "what is seen.");
+  const size_t n_left = a->n_planned > a->n_labels ? a->n_planned - a->n_labels : 0;
+  switch (
+      a->few ? DEMUR_ACCEPTANCE_IN_SIGHT
+             : demur_acceptance_outlook(a->n_more, n_left, a->ratio, a->range_low, a->range_high)) {
+  case DEMUR_ACCEPTANCE_IN_SIGHT:
+    return a->n_more > 0
+               ? g_strdup_printf(
+                     "Not decided yet: about %zu more patients with their outcome are needed.",
+                     a->n_more)
+               : g_strdup("Not decided yet: more patients with their outcome are needed.");
+  case DEMUR_ACCEPTANCE_BEYOND_PLAN:
+    return g_strdup_printf(
+        "Not decided yet. More patients would be needed than the %zu whose outcome is still to come in this "
+        "plan: it may end without an answer. A wider range, or more patients, needs a new plan.",
+        n_left);
+  case DEMUR_ACCEPTANCE_OUTSIDE:
+    break;
+  }
+  return g_strdup(
+      "Not decided yet: O:E is not shown to lie in the agreed range, and at what it is so far more "
+      "outcomes won't show it. Recalibrate at this site, then plan anew.");
 }
 
 static void
@@ -155,7 +169,7 @@ change_words(const DemurReportSignal *s) {
   if (s->n_waiting > 0)
     return g_strdup_printf("%zu outcome%s for those of earlier patients", s->n_waiting,
                            s->n_waiting == 1 ? " waits" : "s wait");
-  return g_strdup(s->alarm ? "of too few patients to be told" : "");
+  return g_strdup(s->alarm ? "of too few patients to be told" : "–");
 }
 
 /* Now, and when it was highest. */
@@ -166,9 +180,9 @@ evidence_words(const DemurReportSignal *s) {
     return g_strdup("");
   g_autofree char *most = demur_text_evidence(s->most);
   if (!s->most_reached || strcmp(most, now) == 0)
-    return g_strdup_printf("now %s; alarm at %s", now, limit);
+    return g_strdup_printf("e-value now %s; alarm at %s", now, limit);
   g_autofree char *when = demur_text_date(s->most_reached);
-  return g_strdup_printf("now %s, highest %s on %s; alarm at %s", now, most, when, limit);
+  return g_strdup_printf("e-value now %s, highest %s on %s; alarm at %s", now, most, when, limit);
 }
 
 /* A table without rows says nothing, and is left out. */
@@ -196,7 +210,7 @@ add_signals(DemurPages *p, const DemurReportWatch *w) {
     demur_rows_cell(
         &rows, g_strdup(s->alarm ? (s->rule == DEMUR_WATCH_NOTE ? "ALARM, told" : "ALARM, stops")
                         : s->now >= s->limit / 10.0 ? "unusual"
-                                                    : "as before"));
+                                                    : "no alarm"));
     demur_rows_cell(&rows, evidence_words(s));
     demur_rows_cell(&rows, change_words(s));
     demur_rows_end(&rows, s->alarm);
@@ -207,7 +221,7 @@ add_signals(DemurPages *p, const DemurReportWatch *w) {
                                        {"What changed most", FALSE, 150, TRUE}};
   table_of_some(p, &rows, G_N_ELEMENTS(columns), columns);
   if (others->len > 0)
-    demur_section_text(p, DEMUR_TEXT_BODY, "As before, or nothing yet: %s.", others->str);
+    demur_section_text(p, DEMUR_TEXT_BODY, "No alarm, or nothing yet: %s.", others->str);
 }
 
 /* Whether the table of signals tells of it. */
@@ -250,7 +264,7 @@ add_counts(DemurPages *p, const DemurReportWatch *w) {
       p, DEMUR_TEXT_NOTE,
       "Evidence (an e-value) multiplies as it becomes less likely that nothing changed; an alarm is "
       "evidence that once reached the signal's line, whatever it is now. Where nothing changes, at most %s of hospitals ever see one, however long they watch. "
-      "Of %zu scans %zu do not count: %zu again of the same patients, %zu of patients before the "
+      "Of %zu scans %zu do not count: %zu again of the same patients, %zu of patients of the reference or from before the "
       "watch, %zu of patients who made the selector, %zu taken out or not certain. Shares and "
       "outcomes of fewer than %d patients are not told. Plan %s.",
       alpha, w->n_scans, w->n_again + w->n_before + w->n_trained + w->n_gone, w->n_again,

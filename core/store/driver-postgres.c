@@ -399,7 +399,7 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
   PQsetNoticeProcessor(c->server, ignore_notice, NULL);
   gint64 version = 0;
   gboolean ok = PQstatus(c->server) == CONNECTION_OK ||
-                keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+                keep_fault(c, DEMUR_FAULT_NO_LINE, PQerrorMessage(c->server));
   ok = ((ok && configure(c)) || demur_driver_fail(&c->base, path, "opening", error)) &&
        check_server(c, path, error) &&
        (read_version(&c->base, &version) || demur_driver_fail(&c->base, path, "opening", error));

@@ -16,6 +16,8 @@ static const char *const advice[DEMUR_N_FAULTS] = {
     [DEMUR_FAULT_AWAY] =
         N_("the server is away; what was being written is there as a whole or not at "
            "all: look, and try again when it is back"),
+    [DEMUR_FAULT_NO_LINE] = N_("nothing was written; check the address, the database and the user, "
+                               "and whether the server is there"),
     [DEMUR_FAULT_REFUSED] = N_("the server does not let this user do it; who administers the "
                                "workspace may give them a role that may (`demur workspace roles`)"),
     [DEMUR_FAULT_OLD] = N_("take it to a file with the program of before (`demur workspace copy`); "

@@ -31,7 +31,8 @@ typedef enum {
   DEMUR_FAULT_RIGHTS,  /* it may not be read or written */
   DEMUR_FAULT_DAMAGED, /* what is there is no database any more */
   DEMUR_FAULT_DISK,    /* it can't be read or written */
-  DEMUR_FAULT_AWAY,    /* the server is not there, or went away */
+  DEMUR_FAULT_AWAY,    /* the server went away while there was a line to it */
+  DEMUR_FAULT_NO_LINE, /* there never was a line: no such server, database or user, or it is away */
   DEMUR_FAULT_REFUSED, /* the server doesn't let this user do it */
   DEMUR_FAULT_OLD,     /* the schema is older, and there is no way from it to this one */
   DEMUR_FAULT_TEXT,    /* a text that the engine can't keep, no UTF-8: the message names it */

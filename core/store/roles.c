@@ -408,3 +408,35 @@ demur_roles_members(DemurWorkspace *workspace, GError **error) {
                                               "listing roles", error)
                            : NULL;
 }
+
+gboolean
+demur_roles_check_may_add(DemurWorkspace *workspace, const char *table, GError **error) {
+  if (workspace->read_only) {
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s is open for reading only; open it for writing to save",
+                    workspace->path);
+    return FALSE;
+  }
+  DemurConnection *connection = workspace->connection;
+  if (connection->driver->database(connection) == NULL)
+    return TRUE; /* a file's rights are known when it is opened */
+  DemurStatement *statement = demur_store_statement(
+      workspace, "SELECT CASE WHEN pg_catalog.has_table_privilege(?1, 'INSERT') THEN 1 ELSE 0 END",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  g_autofree char *name = g_strdup_printf("demur.%s", table);
+  demur_store_bind_text(statement, 1, name);
+  gboolean row = FALSE;
+  if (!demur_store_step(workspace, statement, &row, "asking for rights", error))
+    return FALSE;
+  const gboolean may = row && demur_store_int(statement, 0) == 1;
+  demur_store_reset(statement);
+  if (!may)
+    demur_error_set(
+        error, DEMUR_ERROR_STORE,
+        "workspace %s: the server does not let this user write what would come of it (%s); who "
+        "administers the workspace may give them a role that may (`demur workspace roles`)",
+        workspace->path, name);
+  return may;
+}

@@ -52,6 +52,11 @@ GPtrArray *demur_roles_members(DemurWorkspace *workspace, GError **error) G_GNUC
 /* Inside the store: what a comment says, with the database's name behind it, of a role that is a workspace's. */
 #define DEMUR_ROLES_MARK "demur: a role of the database "
 
+/* Whether the user may add rows to a table, asked before long work whose end would be written there:
+ * DEMUR_ERROR_STORE where a server does not let them, or the workspace is open for reading only. */
+gboolean demur_roles_check_may_add(DemurWorkspace *workspace, const char *table,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Inside the store: an expression of a trigger of the log's table, whether session_user may write the event `new`;
  * and the rights alone, for roles that are there (both owned). */
 char *demur_roles_may_write_event(const char *schema);

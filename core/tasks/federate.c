@@ -146,14 +146,32 @@ tuned_cuts(DemurTask *task, const char *selector, size_t *n, GError **error) {
   return NULL;
 }
 
+/* An evaluation without a threshold says nothing of a selector, and what an answer told can't be asked for again by
+ * other bands: whoever wants none says so. */
+static gboolean
+check_cuts(const DemurFederateStartParams *params, const DemurFederateRound *round,
+           GError **error) {
+  if (params->thresholds != NULL || round->n_thresholds > 0)
+    return TRUE;
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "selector '%s' is not tuned here (an exported selector takes no threshold along): name the "
+      "scores from which on is accepted by --thresholds X,.., or ask for the evaluation "
+      "of everything by --thresholds none",
+      params->selector);
+  return FALSE;
+}
+
 static gboolean
 set_cuts(DemurTask *task, const DemurFederateStartParams *params, DemurFederateRound *round,
          GError **error) {
+  const gboolean none = params->thresholds != NULL && *params->thresholds == '\0';
   round->thresholds =
-      params->thresholds != NULL
+      none ? demur_new_array(double, 1)
+      : params->thresholds != NULL
           ? parse_cuts(params->thresholds, "--thresholds", &round->n_thresholds, error)
           : tuned_cuts(task, params->selector, &round->n_thresholds, error);
-  if (round->thresholds == NULL)
+  if (round->thresholds == NULL || !check_cuts(params, round, error))
     return FALSE;
   for (size_t i = 0; i < round->n_thresholds / 2; i++) {
     const double low = round->thresholds[i];

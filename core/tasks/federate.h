@@ -16,14 +16,15 @@ typedef struct {
   double
       lambda; /* of a corrector, 0 to DEMUR_FEDERATE_MOST_LAMBDA; NaN: the selector's corrector's */
   const char *leave_out; /* likewise: columns that are not asked of, "2,3"; NULL: none */
-  /* Of an evaluation: "0.4,0.6"; NULL: those that the selector is tuned to. */
+  /* Of an evaluation: "0.4,0.6"; NULL: those that the selector is tuned to; "": none, of everything
+   * alone. */
   const char *thresholds;
   const char *edges;  /* likewise, of risk; NULL: .01, .02, .05, .1, .2, .5 */
   const char *output; /* the round's file; replaced */
 } DemurFederateStartParams;
 
 /* The first round, written. DEMUR_ERROR_USAGE for fewer than two sites, a name twice, or what the study
- * does not take; DEMUR_ERROR_UNSUPPORTED where it needs binary risk. */
+ * does not take; DEMUR_ERROR_STATE for an evaluation without thresholds of a selector that is not tuned; DEMUR_ERROR_UNSUPPORTED where it needs binary risk. */
 DemurFederateRound *demur_task_federate_start(DemurTask *task,
                                               const DemurFederateStartParams *params,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

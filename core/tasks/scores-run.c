@@ -419,7 +419,7 @@ demur_task_scores_run(DemurTask *task, const DemurScoresRunParams *params, GErro
   g_autoptr(DemurScoresRan) ran = g_new0(DemurScoresRan, 1);
   ran->runs = g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
   demur_private_folder_sweep(NULL, RUN_FOLDER);
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  DemurWorkspace *workspace = demur_task_workspace_to_write(task, "score", error);
   g_autoptr(GPtrArray) list =
       workspace != NULL ? find_series(workspace, &options, params->scan_id, &ran->n_before, error)
                         : NULL;

@@ -41,6 +41,20 @@ demur_site_scans_scores(DemurTask *task, const DemurSelector *selector, const De
   return scores;
 }
 
+/* The first of them: names alone, which tell of no few patients. */
+#define SITES_NAMED 40
+
+static GString *
+some_sites(const DemurCohort *cohort) {
+  GString *names = g_string_new(NULL);
+  const size_t n = MIN(cohort->n_sites, (size_t)SITES_NAMED);
+  for (size_t s = 0; s < n; s++)
+    g_string_append_printf(names, "%s%s", s > 0 ? ", " : "", cohort->site_names[s]);
+  if (n < cohort->n_sites)
+    g_string_append(names, ", ..");
+  return names;
+}
+
 gboolean
 demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *split,
                       const char *site_name, DemurSiteScans *site, GError **error) {
@@ -49,9 +63,10 @@ demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *spli
     return FALSE;
   const gssize code = demur_cohort_find_site(site->cohort, site_name);
   if (code < 0) {
+    g_autoptr(GString) names = some_sites(site->cohort);
     demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
-                    "cohort '%s' has no site '%s'; `demur cohort show %s` names its %zu sites",
-                    cohort_name, site_name, cohort_name, site->cohort->n_sites);
+                    "cohort '%s' has no site '%s'; its %zu sites are %s", cohort_name, site_name,
+                    site->cohort->n_sites, names->str);
     return FALSE;
   }
   size_t n_rows;

@@ -1,7 +1,10 @@
 #include "tasks/task.h"
 
+#include <string.h>
+
 #include "store/network-disk.h"
 #include "store/replace.h"
+#include "store/roles.h"
 #include "tasks/images.h"
 
 void
@@ -41,6 +44,12 @@ demur_task_workspace(DemurTask *task, GError **error) {
   return task->workspace;
 }
 
+DemurWorkspace *
+demur_task_workspace_to_write(DemurTask *task, const char *table, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL && demur_roles_check_may_add(workspace, table, error) ? workspace : NULL;
+}
+
 gboolean
 demur_task_put_workspace(DemurTask *task, const char *path, GError **error) {
   g_clear_pointer(&task->workspace, demur_workspace_close);
@@ -62,6 +71,31 @@ demur_task_usual_workspace(const char *last) {
 gboolean
 demur_task_workspace_is_address(const char *path) {
   return demur_workspace_is_server(path);
+}
+
+char *
+demur_task_workspace_name(const char *path) {
+  if (!demur_workspace_is_server(path))
+    return g_path_get_basename(path);
+  const char *behind = strstr(path, "://") + 3; /* [USER[:PASSWORD]@]HOST/DATABASE[?KEY=VALUE&..] */
+  const gsize n_place = strcspn(behind, "?");
+  g_autofree char *place = g_strndup(behind, n_place);
+  g_autoptr(GHashTable) keys = g_uri_parse_params(
+      behind + n_place + (behind[n_place] == '?' ? 1 : 0), -1, "&", G_URI_PARAMS_NONE, NULL);
+  const char *at = strchr(place, '@'), *slash = strchr(place, '/');
+  const char *named = keys != NULL ? g_hash_table_lookup(keys, "user") : NULL,
+             *database = keys != NULL ? g_hash_table_lookup(keys, "dbname") : NULL;
+  g_autofree char *before =
+      at != NULL && (slash == NULL || at < slash)
+          ? g_uri_unescape_segment(place, place + MIN(strcspn(place, ":"), (gsize)(at - place)),
+                                   NULL)
+          : NULL;
+  g_autofree char *behind_host = slash != NULL ? g_uri_unescape_string(slash + 1, NULL) : NULL;
+  if (database == NULL)
+    database = behind_host != NULL && *behind_host != '\0' ? behind_host : place;
+  const char *user = named != NULL ? named : before;
+  return user != NULL && *user != '\0' ? g_strdup_printf("%s (%s)", database, user)
+                                       : g_strdup(database);
 }
 
 gboolean

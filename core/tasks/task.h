@@ -36,6 +36,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTask, demur_task_clear)
  * a time. */
 DemurWorkspace *demur_task_workspace(DemurTask *task, GError **error);
 
+/* The same for long work whose end is rows of a table: where the user may not write them, that is said before anything
+ * is computed (store/roles.h). */
+DemurWorkspace *demur_task_workspace_to_write(DemurTask *task, const char *table, GError **error);
+
 /* The finished workspace of the task takes the place of the one at path, or of none, whole or not at
  * all (store/replace.h); from then on that is the task's. */
 gboolean demur_task_put_workspace(DemurTask *task, const char *path,
@@ -47,6 +51,10 @@ char *demur_task_usual_workspace(const char *last);
 
 /* Whether a workspace's path is a server's address and no file's name (store/workspace.h). */
 gboolean demur_task_workspace_is_address(const char *path);
+
+/* How a workspace is called where there is room for a word (owned): the name of its file; of a server's the database, and
+ * as whom it is opened where the address says that: "ward (anna)". */
+char *demur_task_workspace_name(const char *path);
 
 /* FALSE for the name of a file that is not there; whether a server's database is, is known when it is
  * opened. */

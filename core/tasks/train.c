@@ -142,7 +142,7 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
   if (!demur_task_check_name("selector", params->selector, error) ||
       !demur_train_settings_check(params->settings, error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  DemurWorkspace *workspace = demur_task_workspace_to_write(task, "selector", error);
   if (workspace == NULL ||
       !demur_selectors_check_free(workspace, params->selector, params->replace, error) ||
       !demur_horizons_check_name(task, params->selector, FALSE, error))
@@ -195,6 +195,8 @@ demur_trained_clear(DemurTrained *trained) {
 
 DemurValidation *
 demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError **error) {
+  if (demur_task_workspace_to_write(task, "selector", error) == NULL)
+    return NULL;
   g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
   g_autoptr(DemurCohort) cohort =
       selector != NULL ? demur_task_load_cohort_for(task, params->cohort, selector, error) : NULL;

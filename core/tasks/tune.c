@@ -244,7 +244,8 @@ DemurTuned *
 demur_task_tune(DemurTask *task, const DemurTuneParams *params, GError **error) {
   const char *split = params->split != NULL ? params->split : DEMUR_SPLIT_TUNE;
   g_auto(Scored) scored = {0};
-  if (!score_split(task, params, split, &scored, error))
+  if (demur_task_workspace_to_write(task, "threshold", error) == NULL ||
+      !score_split(task, params, split, &scored, error))
     return NULL;
   g_autoptr(DemurTuned) tuned = g_new0(DemurTuned, 1);
   tuned->selector = g_strdup(params->selector);

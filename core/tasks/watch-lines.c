@@ -7,6 +7,7 @@
 #include "base/translate.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
+#include "metrics/betting.h"
 #include "report/format.h"
 #include "report/use.h"
 
@@ -75,6 +76,50 @@ told_change(const DemurWatchState *state, DemurWatchSignal signal,
              : demur_watch_change_words(state->plan, signal, result, patients, translate);
 }
 
+/* How much of a fortune half of it stakes on each patient, as the signal's own gamblers do. */
+#define RANGE_FRACTION 0.5
+
+/* O:E of every patient of the signal with the confidence sequence of the same bets, which holds however often it is
+ * looked at, beside the agreed range: that no alarm was reached does not say that it lies there. NULL where the patients are
+ * too few to be told. */
+static char *
+told_ratio(const DemurWatchState *state, const DemurWatchSignalResult *result,
+           DemurTranslate translate) {
+  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
+  g_autofree double *numbers = g_new(double, 3 * result->n + 1);
+  double *labels = numbers, *risks = numbers + result->n, *ones = numbers + 2 * result->n;
+  double observed = 0.0, expected = 0.0;
+  for (size_t i = 0; i < result->n; i++) {
+    const DemurWatchPatient *p = &patients[result->rows[i]];
+    observed += labels[i] = p->label;
+    expected += risks[i] = p->risk;
+    ones[i] = 1.0;
+  }
+  if (observed < DEMUR_SMALL_CELL || (double)result->n - observed < DEMUR_SMALL_CELL ||
+      !(expected > 0.0))
+    return NULL;
+  double low, high;
+  demur_bet_interval(&(DemurBetPairs){result->n, ones, labels, risks}, (DemurBetBounds){1.0, 1.0},
+                     RANGE_FRACTION, RANGE_FRACTION, 0.05, &low, &high);
+  const DemurWatchPlan *plan = state->plan;
+  g_autofree char *above = isfinite(high) ? g_strdup_printf("%.2f", high) : g_strdup("∞");
+  const char *title = demur_translate(translate, demur_watch_columns[DEMUR_WATCH_RANGE].title);
+  return g_strdup_printf(
+      demur_translate(translate, N_("%s: %.2f (95 %% interval %.2f to %s) in all %zu patients, "
+                                    "agreed are %g to %g")),
+      title, observed / expected, low, above, result->n, plan->low, plan->high);
+}
+
+/* What changed most; of O:E of what is shown, where nothing is to be told of a change, what it is. */
+static char *
+line_change(const DemurWatchState *state, DemurWatchSignal signal,
+            const DemurWatchSignalResult *result, DemurTranslate translate) {
+  if (result->most >= TOLD_FROM * result->limit)
+    return told_change(state, signal, result, translate);
+  char *ratio = signal == DEMUR_WATCH_RANGE ? told_ratio(state, result, translate) : NULL;
+  return ratio != NULL ? ratio : g_strdup("");
+}
+
 GPtrArray *
 demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
   GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
@@ -86,9 +131,7 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     DemurWatchLine *line = g_new0(DemurWatchLine, 1);
     line->signal = (DemurWatchSignal)s;
     line->title = demur_translate(translate, demur_watch_columns[s].title);
-    line->change = result->most >= TOLD_FROM * result->limit
-                       ? told_change(state, (DemurWatchSignal)s, result, translate)
-                       : g_strdup("");
+    line->change = line_change(state, (DemurWatchSignal)s, result, translate);
     line->evidence = result->evidence;
     line->n = result->n;
     line->now = result->n > 0 ? result->evidence[result->n - 1] : 1.0;
@@ -113,9 +156,11 @@ demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) 
                   *limit = demur_text_evidence(line->limit);
   if (line->most_reached == NULL || !(line->most >= TOLD_FROM * line->limit) ||
       strcmp(most, now) == 0)
-    return g_strdup_printf(demur_translate(translate, N_("now %s; alarm at %s")), now, limit);
+    return g_strdup_printf(demur_translate(translate, N_("e-value now %s; alarm at %s")), now,
+                           limit);
   g_autofree char *when = demur_text_date_in(line->most_reached, translate);
-  return g_strdup_printf(demur_translate(translate, N_("now %s, highest %s on %s; alarm at %s")),
+  return g_strdup_printf(demur_translate(translate, N_("e-value now %s, highest %s on %s; "
+                                                       "alarm at %s")),
                          now, most, when, limit);
 }
 
@@ -160,8 +205,7 @@ demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate 
                                                          "assessed since %s.")),
                            since);
   return g_strdup_printf(
-      demur_translate(translate, N_("Nothing changed: the %u patients since %s are like those of "
-                                    "the reference.")),
+      demur_translate(translate, N_("No change was shown in the %u patients since %s: no alarm.")),
       state->patients->len, since);
 }
 

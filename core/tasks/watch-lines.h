@@ -10,7 +10,8 @@ typedef struct {
   DemurWatchSignal signal;
   const char *title;      /* in the reader's language, borrowed */
   char *change;           /* what changed most, NULL where of too few patients to be told; ""
-                           * where nothing is to be told */
+                           * where nothing is to be told. Of DEMUR_WATCH_RANGE without a change: O:E,
+                           * its interval at all looks together, and the agreed range */
   const double *evidence; /* [n] the e-value behind each patient; the state's */
   size_t n;
   double now;                 /* the last; 1 for n = 0 */
@@ -25,7 +26,7 @@ typedef struct {
  * state outlives it. */
 GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate translate);
 
-/* Its e-values for people (owned): "now 3.2, highest 640 on 3 May 2026; alarm at 193", the second where it was
+/* Its e-values for people (owned): "e-value now 3.2, highest 640 on 3 May 2026; alarm at 193", the second where it was
  * near an alarm or one, and is another now; "" where no patient counts. */
 char *demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate);
 
@@ -38,7 +39,7 @@ gboolean demur_watch_change_is_few(const DemurWatchState *state, DemurWatchSigna
  * site left out of the others' is counted by subtraction. */
 size_t demur_watch_told_reference(const char *site, size_t n);
 
-/* One sentence on the whole (owned): that nothing changed, or what is stopped and since when. iso: its
+/* One sentence on the whole (owned): that no change was shown, or what is stopped and since when. iso: its
  * date as documents have it, 2026-01-31; else in the reader's words. */
 char *demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate translate);
 

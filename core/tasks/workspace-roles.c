@@ -1,5 +1,7 @@
 #include "tasks/workspace-roles.h"
 
+#include "base/error.h"
+
 void
 demur_workspace_roles_free(DemurWorkspaceRoles *roles) {
   if (roles == NULL)
@@ -12,6 +14,13 @@ demur_workspace_roles_free(DemurWorkspaceRoles *roles) {
 DemurWorkspaceRoles *
 demur_task_workspace_roles(DemurTask *task, const DemurRoleGiven *given, size_t n, gboolean apply,
                            GError **error) {
+  if (!demur_task_workspace_may_be_there(task->workspace_path)) { /* none is made for it */
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no workspace %s; roles are of a workspace on a server "
+                    "(--workspace postgresql://HOST/DATABASE)",
+                    task->workspace_path);
+    return NULL;
+  }
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autofree char *rights = workspace != NULL ? demur_roles_sql(workspace, error) : NULL;
   if (rights == NULL)

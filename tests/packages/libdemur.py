@@ -153,7 +153,7 @@ def refuses(demur, folder):
                        (lambda: demur.selective_curve(risks, [0, .5, 1], risks), "labels, value 2 of 3"),
                        (lambda: demur.selective_curve(risks, labels, [1, 2]), "2 rows"),
                        (lambda: demur.selective_curve(risks, labels, [1, np.nan, 0]), "scores, value 2"),
-                       (lambda: demur.threshold(1.5, risks), "coverage, value 1"),
+                       (lambda: demur.threshold(1.5, risks), "coverage, value 1"), (lambda: demur.threshold(risks, .9), "threshold(coverage, scores)"),
                        (lambda: demur.calibration(np.zeros((2, 2)), labels), "dimensions"),
                        (lambda: demur.Outlier(np.zeros((1, 3))), "two scans"),
                        (lambda: demur.Outlier(np.zeros((3, 3)), threads=100000), "threads"),

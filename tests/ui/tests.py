@@ -2517,7 +2517,7 @@ def an_alarm_is_lifted_with_who_and_why():
     app.wait_text("No new risk is shown until it is lifted.")
     drawing = wait_for(lambda: app.find("image", "reconstruction kernel"), "the signal's line")
     wait_for(lambda: "an alarm is 40" in drawing.description, "what the line says")
-    assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ as before", "– nothing yet")]) == 2
+    assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ no alarm", "– nothing yet")]) == 2
     button = app.find("push button", "Lift the alarm")
     assert not button.sensitive(), "lifted without a reason"
     why = app.find("text", "Why may risks be shown again?")

@@ -195,9 +195,35 @@ test_numbers(void) {
   g_assert_true(whole.auroc_low < whole.auroc && whole.auroc < whole.auroc_high);
 }
 
+/* A person is told what to do: more labels only where the plan has them and they may answer. */
+static void
+test_what_more_labels_may_bring(void) {
+  const struct {
+    size_t n_more, n_left;
+    double ratio;
+    DemurAcceptanceOutlook expected;
+  } cases[] = {
+      {120, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
+      {2020, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
+      {6092, 2020, 1.1, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      {1, 0, 1.0, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      {0, 2020, 1.24, DEMUR_ACCEPTANCE_BEYOND_PLAN}, /* more than can be simulated */
+      {0, 0, 1.418, DEMUR_ACCEPTANCE_OUTSIDE},
+      {0, 2020, 0.8, DEMUR_ACCEPTANCE_OUTSIDE},
+      {300, 300, NAN, DEMUR_ACCEPTANCE_IN_SIGHT}, /* no label yet */
+      {0, 300, NAN, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+    g_assert_cmpint(
+        demur_acceptance_outlook(cases[i].n_more, cases[i].n_left, cases[i].ratio, 0.8, 1.25), ==,
+        cases[i].expected);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/evaluation/acceptance/what-more-labels-may-bring",
+                  test_what_more_labels_may_bring);
   g_test_add_func("/acceptance/plan", test_plan);
   g_test_add_func("/acceptance/small-sites-are-told", test_small_sites_are_told);
   g_test_add_func("/acceptance/numbers", test_numbers);

@@ -13,6 +13,7 @@ For research use, not a cleared device.
 """
 import ctypes
 import ctypes.util
+import numbers
 import os
 
 import numpy as np
@@ -146,7 +147,9 @@ def coverage_auc(coverages, values):
 
 
 def threshold(coverage, scores):
-    """tau: kept are scores >= tau."""
+    """threshold(coverage, scores): tau; kept are scores >= tau."""
+    if not isinstance(coverage, numbers.Real):
+        raise DemurError(f"coverage is a number from 0 to 1, not {type(coverage).__name__}: threshold(coverage, scores)")
     scores, tau = _array(scores, "scores"), ctypes.c_double()
     _call(_lib.libdemur_threshold, coverage, _at(scores), len(scores), ctypes.byref(tau))
     return tau.value
