@@ -19,7 +19,8 @@ typedef struct {
 } DemurRoleGiven;
 
 /* The roles of the task's workspace with their rights, and those given [n]; run where apply says so, all or
- * nothing. DEMUR_ERROR_UNSUPPORTED for a workspace in a file, DEMUR_ERROR_STORE as the server says: it wants of the
+ * nothing. DEMUR_ERROR_UNSUPPORTED for a workspace in a file, DEMUR_ERROR_NOT_FOUND for a file that is not there (none
+ * is made), DEMUR_ERROR_STORE as the server says: it wants of the
  * user that they own the workspace and may make roles. */
 DemurWorkspaceRoles *demur_task_workspace_roles(DemurTask *task, const DemurRoleGiven *given,
                                                 size_t n, gboolean apply,

@@ -58,6 +58,7 @@ WORD = re.compile(r"(?:strcmp|g_strcmp0|g_str_equal|strcasecmp|strncmp|g_ascii_s
                   r"[=!]= ?\"([a-zA-Z][\w -]*)\"|\.compare\([^;\"]*\"([a-zA-Z][\w -]*)\"")
 EDGES = {
     "app/cli/cohort.c": {"event-free", "censored"},
+    "app/cli/federate.c": {"none"},                    # of --thresholds
     "app/cli/language.c": {"en"},                      # what the program is written in
     "app/cli/log.c": {"on", "off"},
     "app/cli/run.c": {"help", "portable"},
