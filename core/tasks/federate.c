@@ -171,7 +171,7 @@ set_cuts(DemurTask *task, const DemurFederateStartParams *params, DemurFederateR
       : params->thresholds != NULL
           ? parse_cuts(params->thresholds, "--thresholds", &round->n_thresholds, error)
           : tuned_cuts(task, params->selector, &round->n_thresholds, error);
-  if (round->thresholds == NULL || !check_cuts(params, round, error))
+  if (round->thresholds == NULL)
     return FALSE;
   for (size_t i = 0; i < round->n_thresholds / 2; i++) {
     const double low = round->thresholds[i];
@@ -179,11 +179,12 @@ set_cuts(DemurTask *task, const DemurFederateStartParams *params, DemurFederateR
     round->thresholds[round->n_thresholds - 1 - i] = low;
   }
   if (params->edges != NULL)
-    return (round->edges = parse_cuts(params->edges, "--edges", &round->n_edges, error)) != NULL;
+    return (round->edges = parse_cuts(params->edges, "--edges", &round->n_edges, error)) != NULL &&
+           check_cuts(params, round, error);
   round->n_edges = G_N_ELEMENTS(usual_edges);
   round->edges = demur_new_array(double, round->n_edges);
   memcpy(round->edges, usual_edges, sizeof usual_edges);
-  return TRUE;
+  return check_cuts(params, round, error);
 }
 
 static gboolean
