@@ -55,12 +55,7 @@ print_started_json(DemurContext *context, const DemurWatchStartParams *params,
   demur_json_int(json, "n_reference_labelled",
                  (gint64)demur_watch_told_reference(params->site, started->plan->n_labelled));
   demur_json_int(json, "n_trained", (gint64)started->n_trained);
-  demur_json_begin_object(json, "limits");
-  for (guint s = 0; s < DEMUR_N_WATCH; s++)
-    if (started->plan->rules[s] != DEMUR_WATCH_IGNORE)
-      demur_json_double(json, demur_watch_columns[s].name,
-                        demur_watch_limit(started->plan, (DemurWatchSignal)s));
-  demur_json_end_object(json);
+  demur_watch_limits_write(json, started->plan);
   demur_json_begin_object(json, "rules");
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     demur_json_string(json, demur_watch_columns[s].name,

@@ -56,8 +56,8 @@ normal_share(double z) {
   return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-DemurExchangeTable *
-demur_watch_expect_moves(void) {
+static gpointer
+expect_moves(gpointer unused) {
   DemurExchangeTable *table = demur_exchange_table_new(SHARE, N_CHANGES);
   double masses[DEMUR_EXCHANGE_CELLS], likelier[DEMUR_EXCHANGE_CELLS];
   for (size_t m = 0; m < N_CHANGES; m++) {
@@ -75,6 +75,12 @@ demur_watch_expect_moves(void) {
     demur_exchange_table_add(table, shape, 1.0, masses, likelier, DEMUR_EXCHANGE_CELLS);
   }
   return table;
+}
+
+const DemurExchangeTable *
+demur_watch_expect_moves(void) {
+  static GOnce once = G_ONCE_INIT;
+  return g_once(&once, expect_moves, NULL);
 }
 
 /* ---- categories ---- */

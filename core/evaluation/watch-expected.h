@@ -28,7 +28,8 @@ double demur_watch_times_as_often(double ratio, double risk);
 /* p(1 | r) behind a calibration slope, about the mean logit `middle`. */
 double demur_watch_sloped(double slope, double middle, double risk);
 
-DemurExchangeTable *demur_watch_expect_moves(void);
+/* Of every number of every watch the same: made once for the process, which keeps it. */
+const DemurExchangeTable *demur_watch_expect_moves(void);
 
 /* counts [n]: of the reference's fixed part, each category's, by share; those of no patient left out. n_pool: patients of
  * the reference among whom places are. NULL for n = 0. */

@@ -14,7 +14,7 @@
 #include "metrics/intervals.h"
 
 #define MIN_ALPHA 1e-6
-#define BETS 3
+#define BETS 4
 /* Of the reference, the part that fixes bets and the order of categories: half of the patients for categories, of
  * which only shares are asked, fewer for labels, which are compared with the others for longer. */
 #define FIXED_PART 0.5
@@ -136,14 +136,22 @@ demur_watch_plan_check(const DemurWatchPlan *plan, GError **error) {
 }
 
 /* A signal's part of alpha, in relation to the others'. */
+#define OUTCOME_PART_OF_3 0.6
 static const double parts[DEMUR_N_WATCH] = {
     [DEMUR_WATCH_SCORE] = 0.6,        [DEMUR_WATCH_RISK] = 2.0,
     [DEMUR_WATCH_DISTANCE] = 0.35,    [DEMUR_WATCH_COVERAGE] = 2.0,
     [DEMUR_WATCH_ELIGIBLE] = 0.35,    [DEMUR_WATCH_MANUFACTURER] = 0.35,
     [DEMUR_WATCH_KERNEL] = 3.2,       [DEMUR_WATCH_THICKNESS] = 2.4,
-    [DEMUR_WATCH_VERSION] = 0.35,     [DEMUR_WATCH_OUTCOME] = 0.6,
+    [DEMUR_WATCH_VERSION] = 0.35,     [DEMUR_WATCH_OUTCOME] = 1.6,
     [DEMUR_WATCH_CALIBRATION] = 1.75, [DEMUR_WATCH_SLOPE] = 6.0,
     [DEMUR_WATCH_RANGE] = 0.6,        [DEMUR_WATCH_FLAGGED] = 0.35};
+
+static double
+part_of(const DemurWatchPlan *plan, guint signal) {
+  if (plan->bets < 3)
+    return 1.0;
+  return plan->bets == 3 && signal == DEMUR_WATCH_OUTCOME ? OUTCOME_PART_OF_3 : parts[signal];
+}
 
 double
 demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal) {
@@ -152,8 +160,22 @@ demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal) {
   double sum = 0.0;
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     if (plan->rules[s] != DEMUR_WATCH_IGNORE)
-      sum += plan->bets < 3 ? 1.0 : parts[s];
-  return sum / ((plan->bets < 3 ? 1.0 : parts[signal]) * plan->alpha);
+      sum += part_of(plan, s);
+  return sum / (part_of(plan, signal) * plan->alpha);
+}
+
+double
+demur_watch_shared_limit(const DemurWatchPlan *plan) {
+  double shared = NAN;
+  for (guint s = 0; s < DEMUR_N_WATCH; s++) {
+    if (plan->rules[s] == DEMUR_WATCH_IGNORE)
+      continue;
+    const double limit = demur_watch_limit(plan, (DemurWatchSignal)s);
+    if (isfinite(shared) && limit != shared)
+      return NAN;
+    shared = limit;
+  }
+  return shared;
 }
 
 static double
@@ -849,12 +871,13 @@ fixed_counts(const DemurWatchPlan *plan, DemurWatchSignal signal, size_t *counts
   return n;
 }
 
+/* Of categories and labels, whose reference tells it. */
 static DemurExchangeTable *
 expected_of(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
             size_t n_pool) {
   switch (demur_watch_columns[signal].kind) {
   case DEMUR_WATCH_NUMBER:
-    return demur_watch_expect_moves();
+    return NULL;
   case DEMUR_WATCH_CATEGORY: {
     if (lacks_reference(plan, signal))
       return NULL;
@@ -874,7 +897,9 @@ bet_by_table(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *
              const double *places, size_t n_pool, DemurWatchSignalResult *result) {
   double edges[DEMUR_EXCHANGE_BINS];
   const size_t n_edges = find_edges(values->reference, values->n_fixed, edges);
-  g_autoptr(DemurExchangeTable) table = expected_of(plan, signal, values, n_pool);
+  g_autoptr(DemurExchangeTable) own = expected_of(plan, signal, values, n_pool);
+  const DemurExchangeTable *table =
+      demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER ? demur_watch_expect_moves() : own;
   result->change =
       demur_exchange_follow(places, values->n, n_pool, edges, n_edges, table, result->evidence);
 }

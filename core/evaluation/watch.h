@@ -135,7 +135,7 @@ typedef struct {
   guint64 seed;
   gint
       bets; /* which: 1, of labels alone something is expected; 2, of all; 3, by a fixed part of the
-              * reference (a new plan) */
+              * reference; 4, of alpha more for the outcome's rate (a new plan) */
   gboolean simulated;
   size_t n_numbers[DEMUR_N_WATCH];
   double *numbers[DEMUR_N_WATCH];         /* of the reference, of each signal that is a number */
@@ -171,6 +171,9 @@ DemurWatchPlan *demur_watch_plan_from_json(const char *json,
 
 /* The e-value of a signal that is an alarm; infinity where it is ignored. */
 double demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal);
+
+/* .. that all signals share which are not ignored; NaN where they have different ones. */
+double demur_watch_shared_limit(const DemurWatchPlan *plan);
 
 #define DEMUR_WATCH_NONE G_MAXSIZE
 

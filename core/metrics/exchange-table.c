@@ -32,12 +32,17 @@ spread(double *densities, size_t stride, double mass, double begin, double end) 
   const double width = end - begin;
   if (!(mass > 0.0) || !(width > 0.0))
     return;
+  const double cell_width = 1.0 / DEMUR_EXCHANGE_CELLS; /* a power of two: edges are exact */
+  const double whole = mass * cell_width / width * DEMUR_EXCHANGE_CELLS;
   for (size_t cell = demur_exchange_cell(begin); cell < DEMUR_EXCHANGE_CELLS; cell++) {
-    const double low = (double)cell / DEMUR_EXCHANGE_CELLS,
-                 high = (double)(cell + 1) / DEMUR_EXCHANGE_CELLS;
+    const double low = (double)cell * cell_width, high = (double)(cell + 1) * cell_width;
     if (low >= end)
       break;
-    const double inside = fmin(high, end) - fmax(low, begin);
+    if (low >= begin && high <= end) {
+      densities[cell * stride] += whole;
+      continue;
+    }
+    const double inside = MIN(high, end) - MAX(low, begin);
     if (inside > 0.0)
       densities[cell * stride] += mass * inside / width * DEMUR_EXCHANGE_CELLS;
   }

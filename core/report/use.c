@@ -75,6 +75,7 @@ write_watch(DemurJson *json, const DemurReportWatch *w) {
   demur_json_bool(json, "withheld", w->stopped);
   demur_json_string(json, "headline", w->headline_iso);
   demur_json_double(json, "alpha", w->alpha);
+  demur_json_double(json, "limit", w->limit);
   const struct {
     const char *key;
     size_t n;

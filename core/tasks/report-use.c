@@ -121,6 +121,7 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
                             .outdated = state->outdated,
                             .stopped = demur_watch_n_stops(state) > 0,
                             .alpha = state->plan->alpha,
+                            .limit = demur_watch_shared_limit(state->plan),
                             .n_patients = state->patients->len,
                             .n_scans = state->n_scans,
                             .n_again = state->n_again,

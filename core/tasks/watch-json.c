@@ -68,6 +68,17 @@ write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
 }
 
 void
+demur_watch_limits_write(DemurJson *json, const DemurWatchPlan *plan) {
+  demur_json_double(json, "limit", demur_watch_shared_limit(plan));
+  demur_json_begin_object(json, "limits");
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    if (plan->rules[s] != DEMUR_WATCH_IGNORE)
+      demur_json_double(json, demur_watch_columns[s].name,
+                        demur_watch_limit(plan, (DemurWatchSignal)s));
+  demur_json_end_object(json);
+}
+
+void
 demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean path) {
   gboolean withheld = FALSE;
   for (guint i = 0; i < state->alarms->len; i++) {
@@ -85,6 +96,7 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
   demur_json_bool(json, "selector_changed", state->outdated);
   demur_json_bool(json, "withheld", withheld);
   demur_json_double(json, "alpha", state->plan->alpha);
+  demur_watch_limits_write(json, state->plan);
   demur_json_int(json, "n_patients", (gint64)state->patients->len);
   demur_json_int(json, "n_scans", (gint64)state->n_scans);
   demur_json_int(json, "n_again", (gint64)state->n_again);

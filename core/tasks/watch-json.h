@@ -11,4 +11,8 @@ G_BEGIN_DECLS
  * too few patients to be told. */
 void demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean path);
 
+/* Into an open object: `limit`, the e-value that is an alarm, where all signals share one (null otherwise), and
+ * `limits`, that of each signal that is not ignored. */
+void demur_watch_limits_write(DemurJson *json, const DemurWatchPlan *plan);
+
 G_END_DECLS

@@ -29,6 +29,7 @@ watched(const char *rule) {
     spent += 1.0 / number_at(limits, name->data);
   g_assert_cmpuint(g_list_length(names), ==, 14);
   g_assert_cmpfloat_with_epsilon(spent, 0.05, 1e-9);
+  g_assert_true(json_object_get_null_member(s, "limit")); /* each has its own */
   return sandbox;
 }
 
@@ -75,6 +76,8 @@ test_stop_and_lift(void) {
   g_assert_cmpfloat(number_at(w, "n_patients") + number_at(w, "n_again"), ==, 500);
   JsonObject *kernel = find_in(array_at(w, "signals"), "signal", "kernel");
   g_assert_cmpfloat(number_at(kernel, "evidence"), <, 280);
+  g_assert_true(json_object_get_null_member(w, "limit"));
+  g_assert_cmpfloat(number_at(object_at(w, "limits"), "kernel"), ==, number_at(kernel, "limit"));
   g_assert_cmpuint(json_array_get_length(array_at(kernel, "evidence_path")), ==,
                    (guint)number_at(w, "n_patients") / 10); /* one patient's step is not told */
   g_autoptr(Run) again = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
@@ -133,6 +136,12 @@ test_notes(void) {
   g_assert_cmpuint(count_verdicts(next, "accepted", NULL), >, 300);
   g_autoptr(Run) words = run_demur(sandbox, "watch", "show", NULL);
   assert_says(words->out, "ALARM:");
+  /* Of one signal the watch's own line is that one's. */
+  g_autoptr(Run) one = run_json(sandbox, 0, "watch", "start", "s", "--cohort", "sim", "--rule",
+                                "ignore", "--rule", "kernel=note", NULL);
+  g_assert_cmpfloat_with_epsilon(number_at(root_of(one), "limit"), 20.0, 1e-9);
+  g_assert_cmpfloat_with_epsilon(number_at(object_at(root_of(one), "limits"), "kernel"), 20.0,
+                                 1e-9);
   assert_says(words->out, "patients since");
 }
 
