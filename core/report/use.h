@@ -47,7 +47,8 @@ typedef struct {
   const char *began, *plan_digest, *headline;
   const char *headline_iso; /* the same for the JSON */
   gboolean simulated, outdated, stopped;
-  double alpha, limit; /* limit: the e-value that is an alarm of every signal; NaN: each has its own */
+  double alpha,
+      limit; /* limit: the e-value that is an alarm of every signal; NaN: each has its own */
   size_t n_patients, n_scans, n_again, n_before, n_trained, n_gone;
   size_t n_signals;
   const DemurReportSignal *signals;
