@@ -13,6 +13,7 @@
 #include "tasks/selection.h"
 #include "tasks/site-coverage.h"
 #include "tasks/intake.h"
+#include "words/federated-words.h"
 #include "words/words.h"
 
 static void
@@ -198,7 +199,7 @@ static void
 print_about(DemurContext *context, const DemurAssessment *assessment) {
   g_autofree char *validation =
       demur_task_validation_sentence(&context->task, assessment->selector_name);
-  g_autofree char *federated = demur_selector_federated_sentence(assessment->selector);
+  g_autofree char *federated = demur_words_federated(assessment->selector, NULL);
   print_sites(assessment);
   if (federated != NULL)
     g_print("%s\n", federated);

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "tasks/federate-install.h"
 #include "tasks/federate.h"
+#include "words/federated-words.h"
 
 /* Names of a list without the blanks around them, to NULL (owned). */
 static char **
@@ -403,7 +404,7 @@ run_install(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, json);
     return TRUE;
   }
-  g_autofree char *sentence = demur_selector_federated_sentence(selector);
+  g_autofree char *sentence = demur_words_federated(selector, NULL);
   g_print("Selector '%s'%s made of '%s', digest %s; it is not tuned yet\n%s\n", arguments[1],
           demur_selector_is_simulated(selector) ? " (simulated data)" : "", installed->from,
           demur_selector_digest(selector), sentence);

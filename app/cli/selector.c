@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include "tasks/selectors.h"
+#include "words/federated-words.h"
 
 /* What was done with a file, as the one document of --json. */
 static void
@@ -229,7 +230,7 @@ show_one(const DemurSelectorFacts *facts) {
             threshold->cohort, threshold->current ? " (current)" : "",
             threshold->guarantee != NULL ? threshold->guarantee : "");
   }
-  g_autofree char *federated = demur_selector_federated_sentence(s);
+  g_autofree char *federated = demur_words_federated(s, NULL);
   if (federated != NULL)
     g_print("  %s\n", federated);
   g_print("  %s\n  digest %s\n", facts->validation, demur_selector_digest(s));

@@ -285,6 +285,8 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "cohort", input->selector.cohort);
   demur_json_string(json, "model", input->selector.model);
   demur_json_string(json, "validation", input->validation.verdict);
+  if (input->federated != NULL) /* a page of another selector stays as it was */
+    demur_json_string(json, "federated", input->federated);
   demur_json_end_object(json);
   demur_json_begin_object(json, "tuned_on");
   demur_json_string(json, "cohort", input->tuned.cohort);
@@ -630,6 +632,8 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
   add_pair(cells, word(input, N_("Selector")),
            g_strdup_printf(word(input, N_("%s, trained on cohort %s, %s, digest %s")), s->name,
                            recorded(input, s->cohort), made, digest));
+  if (input->federated != NULL)
+    add_pair(cells, word(input, N_("Studies of several sites")), g_strdup(input->federated));
   if (input->tuned.cohort)
     add_threshold(cells, input);
   if (input->log_head)

@@ -88,6 +88,7 @@ typedef struct {
   const char *outcome; /* "developed cancer within 6 years"; NULL: "had the outcome (label
                           1)" */
   DemurReportSelector selector;
+  const char *federated; /* what of the selector comes from sums of several sites; NULL: nothing */
   DemurReportThreshold tuned; /* of threshold; cohort NULL: not tuned */
   DemurReportValidation validation;
   DemurReportRequest request; /* to make it again; n_selectors 0: not given */

@@ -89,37 +89,6 @@ demur_selector_federated_reach(const DemurSelector *selector, size_t i) {
   return part == DEMUR_FEDERATED_CORRECTOR ? reach_of_corrector(selector) : DEMUR_FEDERATED_RISKS;
 }
 
-static void
-tell_reach(const DemurSelector *selector, DemurFederatedReach reach, GString *text) {
-  static const char *const openings[DEMUR_N_FEDERATED_REACHES] = {
-      [DEMUR_FEDERATED_RISKS] = "Its risks come from sums of several sites: ",
-      [DEMUR_FEDERATED_SCORES] = "Its scores come from sums of several sites: ",
-      [DEMUR_FEDERATED_UNUSED] = "Of several sites' sums, but not in use: "};
-  size_t n = 0;
-  for (size_t i = 0; i < demur_selector_n_federated(selector); i++) {
-    if (demur_selector_federated_reach(selector, i) != reach)
-      continue;
-    const DemurFederatedOrigin origin = demur_selector_federated(selector, i);
-    g_autofree char *sites = g_strjoinv(", ", (char **)origin.sites);
-    g_string_append_printf(text, "%s%s%s of %" G_GUINT64_FORMAT " scans of %s (result %.12s)",
-                           n > 0 || text->len == 0 ? "" : " ", n > 0 ? "; then " : openings[reach],
-                           part_names[origin.part], origin.n_scans, sites, origin.result);
-    n++;
-  }
-  if (n > 0)
-    g_string_append_c(text, '.');
-}
-
-char *
-demur_selector_federated_sentence(const DemurSelector *selector) {
-  if (demur_selector_n_federated(selector) == 0)
-    return NULL;
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (guint reach = 0; reach < DEMUR_N_FEDERATED_REACHES; reach++)
-    tell_reach(selector, (DemurFederatedReach)reach, text);
-  return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
 void
 demur_selector_write_federated(const DemurSelector *s, DemurJson *json) {
   if (s->federated == NULL)

@@ -82,7 +82,4 @@ DemurFederatedReach demur_selector_federated_reach(const DemurSelector *selector
  * [{"part", "result", "selector", "sites", "n_scans"}]; no member where there is none. */
 void demur_selector_write_federated(const DemurSelector *selector, DemurJson *json);
 
-/* Where the selector's risks and scores come from, a sentence for each (owned); NULL where from no study. */
-char *demur_selector_federated_sentence(const DemurSelector *selector);
-
 G_END_DECLS

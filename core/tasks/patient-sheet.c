@@ -12,6 +12,7 @@
 #include "store/events.h"
 #include "store/scores.h"
 #include "store/series.h"
+#include "words/federated-words.h"
 #include "words/words.h"
 #include "tasks/assess.h"
 #include "tasks/history.h"
@@ -287,6 +288,9 @@ describe_selector(DemurPatientSheet *page, const DemurSelector *selector,
                             .created = own(page, g_strdup(record->created)),
                             .cohort = own(page, g_strdup(demur_selector_cohort(selector))),
                             .model = own(page, g_strdup(demur_selector_model(selector)))};
+  /* A verdict that an earlier selector of this name gave doesn't come from where this one does. */
+  if (kept == NULL || g_strcmp0(kept->selector_digest, input->selector.digest) == 0)
+    input->federated = own(page, demur_words_federated(selector, translate_of(page)));
   input->simulated |= demur_selector_is_simulated(selector);
   demur_task_read_validation(record->validation, page->owned, &input->validation);
   later(&input->created, input->selector.created);

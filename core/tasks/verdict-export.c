@@ -10,9 +10,11 @@
 #include "base/number.h"
 #include "base/shown-text.h"
 #include "store/events.h"
+#include "store/selectors.h"
 #include "tasks/history.h"
 #include "tasks/result-objects.h"
 #include "tasks/told-verdict.h"
+#include "words/federated-words.h"
 
 static const struct {
   const char *name, *ending; /* ending NULL: no file says it by itself */
@@ -56,8 +58,10 @@ add_number(GString *csv, double value) {
   add_text(csv, isfinite(value) ? demur_number_format(value, buffer) : "");
 }
 
+/* selector: that gave the verdict; NULL: it is gone. */
 static void
-write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head) {
+write_csv_line(GString *csv, const DemurToldVerdict *line, const DemurSelector *selector,
+               const char *log_head) {
   const DemurVerdictRecord *v = line->verdict;
   g_autofree char *reasons = g_strjoinv("; ", line->reasons);
   add_text(csv, v->scan_id);
@@ -85,11 +89,15 @@ write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head)
   add_text(csv, log_head);
   add_text(csv, line->score != NULL ? line->score->model_version : NULL);
   add_text(csv, demur_remedy_name(demur_verdict_remedy(v->verdict, v->outdated)));
+  g_autofree char *federated =
+      selector != NULL ? demur_words_federated(selector, NULL) : g_strdup("not known");
+  add_text(csv, federated);
   g_string_append(csv, "\r\n");
 }
 
+/* As above. */
 static void
-write_json_line(DemurJson *json, const DemurToldVerdict *line) {
+write_json_line(DemurJson *json, const DemurToldVerdict *line, const DemurSelector *selector) {
   const DemurVerdictRecord *v = line->verdict;
   double years[DEMUR_N_YEARS];
   for (int y = 0; y < DEMUR_N_YEARS; y++)
@@ -127,6 +135,10 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
   demur_json_end_array(json);
   demur_json_string(json, "next_step",
                     demur_remedy_name(demur_verdict_remedy(v->verdict, v->outdated)));
+  if (selector != NULL)
+    demur_selector_write_federated(selector, json);
+  else
+    demur_json_null(json, "federated");
   demur_json_end_object(json);
 }
 
@@ -163,6 +175,8 @@ typedef struct {
   const DemurVerdictExportParams *params;
   DemurFileOutput *output; /* opened at the first verdict */
   char *head;              /* of the log: kept elsewhere, it finds a history that is written anew */
+  char *selector_name;     /* of the last verdict: */
+  DemurSelector *selector; /* NULL: it is gone */
   GString *csv;
   DemurJson *json; /* NULL: the table is CSV */
   guint n;
@@ -190,7 +204,7 @@ open_table(Table *table) {
         "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,"
         "risk_year_5,risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,"
         "cohort,created,revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,"
-        "horizon_years,log_head,model_version,next_step\r\n");
+        "horizon_years,log_head,model_version,next_step,federated\r\n");
   table->json = demur_json_new();
   demur_json_begin_object(table->json, NULL);
   demur_json_bool(table->json, "research_use_only", TRUE);
@@ -199,20 +213,43 @@ open_table(Table *table) {
   return TRUE;
 }
 
+/* The selector that gave the verdict, of those that follow each other read once; *selector NULL: it was
+ * trained anew or removed. */
+static gboolean
+find_selector(Table *table, const DemurVerdictRecord *record, const DemurSelector **selector) {
+  if (g_strcmp0(table->selector_name, record->selector) != 0) {
+    g_autoptr(GError) gone = NULL;
+    g_clear_pointer(&table->selector, demur_selector_unref);
+    g_free(table->selector_name);
+    table->selector_name = g_strdup(record->selector);
+    table->selector =
+        demur_selectors_read(table->workspace, record->selector, record->selector, NULL, &gone);
+    if (table->selector == NULL && !g_error_matches(gone, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
+      g_propagate_error(table->error, g_steal_pointer(&gone));
+      return FALSE;
+    }
+  }
+  const gboolean same = table->selector != NULL && g_strcmp0(demur_selector_digest(table->selector),
+                                                             record->selector_digest) == 0;
+  *selector = same ? table->selector : NULL;
+  return TRUE;
+}
+
 static gboolean
 put_verdict(Table *table, const DemurVerdictRecord *record) {
   g_auto(DemurToldVerdict) line = {0};
-  if ((table->output == NULL && !open_table(table)) ||
+  const DemurSelector *selector;
+  if ((table->output == NULL && !open_table(table)) || !find_selector(table, record, &selector) ||
       !demur_told_verdict_fill(table->workspace, record, table->params->reveal, &line,
                                table->error))
     return FALSE;
   table->n++;
   if (table->json == NULL) {
     g_string_truncate(table->csv, 0);
-    write_csv_line(table->csv, &line, table->head);
+    write_csv_line(table->csv, &line, selector, table->head);
     return put_text(table, table->csv->str);
   }
-  write_json_line(table->json, &line);
+  write_json_line(table->json, &line, selector);
   g_autofree char *text = demur_json_take(table->json);
   g_autofree char *safe = demur_shown_json(text);
   return put_text(table, safe);
@@ -285,6 +322,8 @@ export_table(DemurTask *task, const DemurVerdictExportParams *params, guint *n, 
   if (table.csv != NULL)
     g_string_free(table.csv, TRUE);
   g_free(table.head);
+  g_free(table.selector_name);
+  g_clear_pointer(&table.selector, demur_selector_unref);
   return ok;
 }
 

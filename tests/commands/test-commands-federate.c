@@ -327,6 +327,50 @@ assert_refuses(const Sandbox *sandbox, const char *line, int status, const char 
   assert_says(run->err, says);
 }
 
+static char *
+read_text(const Sandbox *sandbox, const char *name) {
+  g_autofree char *path = sandbox_path(sandbox, name);
+  char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  return text;
+}
+
+/* Verdicts of the selector as CSV, as JSON and on a scan's page: from the study of that digest; NULL: from none. */
+static void
+check_exports(const Sandbox *sandbox, const char *selector, const char *result) {
+  g_autofree char *as_csv = g_strdup_printf("export v.csv --cohort c --selector %s", selector),
+                  *as_json = g_strdup_printf("export v.json --cohort c --selector %s", selector);
+  must(sandbox, as_csv);
+  must(sandbox, as_json);
+  g_autofree char *csv = read_text(sandbox, "v.csv"),
+                  *short_digest =
+                      result != NULL ? g_strndup(result, 12) : g_strdup("several sites");
+  g_auto(GStrv) lines = g_strsplit(csv, "\r\n", -1);
+  g_assert_true(g_str_has_suffix(lines[0], ",federated"));
+  for (char **line = lines + 1; **line != '\0'; line++)
+    g_assert_cmpint(strstr(*line, short_digest) != NULL, ==, result != NULL);
+  g_autoptr(JsonParser) parser = json_parser_new(), of_page = json_parser_new();
+  JsonArray *verdicts = array_at(read_document(sandbox, "v.json", parser), "verdicts");
+  g_assert_cmpuint(json_array_get_length(verdicts), >, 100);
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonObject *v = json_array_get_object_element(verdicts, i);
+    g_assert_cmpint(json_object_has_member(v, "federated"), ==, result != NULL);
+    if (result != NULL)
+      g_assert_cmpstr(
+          string_at(json_array_get_object_element(array_at(v, "federated"), 0), "result"), ==,
+          result);
+  }
+  g_autofree char *page =
+      g_strdup_printf("report patient page.pdf --scan %s --selector %s --cohort c",
+                      string_at(json_array_get_object_element(verdicts, 0), "scan_id"), selector);
+  must(sandbox, page);
+  JsonObject *of =
+      json_object_get_object_member(read_document(sandbox, "page.json", of_page), "selector");
+  g_assert_cmpint(json_object_has_member(of, "federated"), ==, result != NULL);
+  if (result != NULL)
+    assert_says(string_at(of, "federated"), short_digest);
+}
+
 /* What the study came to, in the selector that it is of: the same selector at every site, its risks the
  * map's, and who shows them says where they come from. */
 static void
@@ -360,7 +404,15 @@ test_a_result_is_installed(void) {
   assert_members(origin, "part,result,selector,sites,n_scans");
   g_assert_cmpstr(string_at(origin, "result"), ==, string_at(result, "digest"));
   g_autoptr(Run) words = run_line(sandbox, "assess local --cohort c --split tune");
-  assert_says(words->out, "recalibration of 1500 scans of east, north, west");
+  assert_says(words->out,
+              "Its risks come from sums of several sites: recalibration of 1500 scans of "
+              "east, north, west");
+  /* What leaves with these verdicts says it too; what leaves with those of another selector, nothing. */
+  must(sandbox, "assess s --cohort c --split tune");
+  for (int f = 0; f < 2; f++) {
+    const char *name = f == 0 ? "local" : "s";
+    check_exports(sandbox, name, f == 0 ? string_at(result, "digest") : NULL);
+  }
   /* What answered is in-sample of that selector, by the log of the workspace. */
   assert_refuses(sandbox, "evaluate --selector local --cohort c --workspace east.demur", 1,
                  "answered in a study that the risks of selector 'local' come from");

@@ -116,12 +116,6 @@ static const DemurRecalibrationKind kinds[] = {
     DEMUR_RECALIBRATION_NONE,  DEMUR_RECALIBRATION_INTERCEPT, DEMUR_RECALIBRATION_TEMPERATURE,
     DEMUR_RECALIBRATION_PLATT, DEMUR_RECALIBRATION_ISOTONIC,  DEMUR_RECALIBRATION_CORRECTOR};
 
-/* With what a sentence begins that tells of a reach. */
-static gboolean
-says_risks(const char *sentence) {
-  return strstr(sentence, "Its risks come from") != NULL;
-}
-
 static void
 check_one(const DemurSelector *s, DemurFederatedPart part, gboolean sound) {
   g_autoptr(GError) error = NULL;
@@ -139,9 +133,6 @@ check_one(const DemurSelector *s, DemurFederatedPart part, gboolean sound) {
   g_assert_true(risks || differ(was.scores, is.scores, was.n));
   const DemurFederatedReach reach = demur_selector_federated_reach(after, 0);
   g_assert_cmpint(reach, ==, risks ? DEMUR_FEDERATED_RISKS : DEMUR_FEDERATED_SCORES);
-  g_autofree char *sentence = demur_selector_federated_sentence(after);
-  g_assert_cmpint(says_risks(sentence), ==, risks);
-  g_assert_nonnull(strstr(sentence, "of 101 scans of east, west"));
 }
 
 /* A corrector is taken where the risks are its own, or the model's and the scores read it. */
@@ -205,6 +196,7 @@ what_is_left_of_each_is_told(void) {
       if (cases[c].reaches[n] < 0) {
         g_assert_null(next);
         g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED);
+        g_clear_error(&error);
         break;
       }
       g_assert_no_error(error);
@@ -214,16 +206,11 @@ what_is_left_of_each_is_told(void) {
     }
     for (size_t i = 0; i < n; i++)
       g_assert_cmpint(demur_selector_federated_reach(s, i), ==, cases[c].reaches[i]);
-    g_autofree char *sentence = demur_selector_federated_sentence(s);
-    g_test_message("%s", sentence);
-    for (size_t i = 0; i < n; i++) {
-      g_autofree char *scans = g_strdup_printf("of %zu scans", 100 + i);
-      g_assert_nonnull(strstr(sentence, scans));
-    }
     g_autofree char *document = demur_selector_to_json(s);
     g_autoptr(DemurSelector) back = demur_selector_from_json(document, -1, "selector", &error);
-    g_autofree char *again = back != NULL ? demur_selector_federated_sentence(back) : NULL;
-    g_assert_cmpstr(again, ==, sentence);
+    g_assert_no_error(error);
+    for (size_t i = 0; i < n; i++)
+      g_assert_cmpint(demur_selector_federated_reach(back, i), ==, cases[c].reaches[i]);
   }
 }
 
