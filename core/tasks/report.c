@@ -12,11 +12,11 @@
 #include "report/finding.h"
 #include "report/format.h"
 #include "selector/coverage.h"
-#include "selector/federated.h"
 #include "selector/mlp-kernel.h"
 #include "tasks/meaning.h"
 #include "tasks/prevalence.h"
 #include "tasks/report-characteristics.h"
+#include "words/federated-words.h"
 #include "words/noticed.h"
 
 void
@@ -371,7 +371,7 @@ describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
   facts->as_published = demur_selector_settings(s)->as_published;
   if (demur_selector_settings(s)->scoring != DEMUR_SCORING_NETWORK)
     facts->scores_by = demur_scoring_row(demur_selector_settings(s)->scoring)->title;
-  char *federated = demur_selector_federated_sentence(s);
+  char *federated = demur_words_federated(s, NULL);
   facts->federated = federated != NULL ? own(report, federated) : NULL;
   g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
   for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
