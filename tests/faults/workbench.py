@@ -260,7 +260,7 @@ class Bench:
 
     def paths_of_help(self):
         """"COMMAND WORD" and "COMMAND --option" of each word and option that names a file or folder."""
-        path = re.compile(r"^[(\[]?(FILE|DIR|FOLDER|PATH|IN|OUT|ROUND|ANSWER)\b")
+        path = re.compile(r"^[(\[]?(FILE|DIR|FOLDER|PATH|IN|OUT|ROUND|ANSWER|RESULT)\b")
         for name, text in self.commands_of_help():
             usage = text.splitlines()[1].split("\u2014")[0]
             for word in usage.split():
