@@ -313,16 +313,25 @@ class Workstation:
     def drag_in(self, source, *files):
         """Drags files from another program's window and drops them in the middle of this one."""
         other = subprocess.Popen([source, *files])
-        windows = wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag source$"],
-                                                  capture_output=True, text=True, check=False).stdout.split(), "the source")
         mouse = lambda *words: subprocess.run(["xdotool", *words], check=True)
-        wait_for(lambda: subprocess.run(["xdotool", "windowactivate", "--sync", windows[-1]], stderr=subprocess.DEVNULL,
-                                        check=False).returncode == 0, "the source in front")
-        mouse("mousemove", "--window", windows[-1], "60", "60", "mousedown", "1")
+        def in_front():  # looked for anew each time: one that is found before it is managed can't be activated
+            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag source$"], capture_output=True, text=True,
+                                   check=False).stdout.split()
+            for window in reversed(found):
+                try:
+                    if subprocess.run(["xdotool", "windowactivate", "--sync", window], stderr=subprocess.DEVNULL, check=False,
+                                      timeout=10).returncode == 0:
+                        return window
+                except subprocess.TimeoutExpired:  # never told that it is in front: asked again
+                    pass
+            return None
+
+        window = wait_for(in_front, "the source in front")
+        mouse("mousemove", "--window", window, "60", "60", "mousedown", "1")
         mouse("mousemove_relative", "--sync", "12", "12")
         mouse("mousemove_relative", "--sync", "20", "20")
         # The source's window is in the way of nothing now, and is not what the pointer ends on.
-        mouse("windowmove", windows[-1], "0", "0")
+        mouse("windowmove", window, "0", "0")
         for step in range(4):  # a drag that no window was told of can't be dropped
             self.pointer(520 + 10 * step, 420)
         def dropped():
