@@ -2498,7 +2498,8 @@ def an_alarm_is_lifted_with_who_and_why():
     others = {v["scan_id"] for v in demur(workspace, "assess", "first", "--cohort", "other")["verdicts"]}
     shown = demur(workspace, "watch", "show", "first")["watches"][0]
     alarm = next(a for a in shown["alarms"] if a["signal"] == "kernel")
-    changed = next(s for s in shown["signals"] if s["signal"] == "kernel")["what_changed"]
+    kernel = next(s for s in shown["signals"] if s["signal"] == "kernel")
+    changed = kernel["what_changed"]
     assert shown["withheld"] and alarm["withholds"], shown
     app.activate("win.page", "'worklist'")
     app.activate("win.page", "'watch'")
@@ -2516,7 +2517,7 @@ def an_alarm_is_lifted_with_who_and_why():
     app.do("push button", "Go to the Watch page")
     app.wait_text("No new risk is shown until it is lifted.")
     drawing = wait_for(lambda: app.find("image", "reconstruction kernel"), "the signal's line")
-    wait_for(lambda: "an alarm is 40" in drawing.description, "what the line says")
+    wait_for(lambda: f"an alarm is {kernel['limit']:.0f}" in drawing.description, "what the line says")
     assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ no alarm", "– nothing yet")]) == 2
     button = app.find("push button", "Lift the alarm")
     assert not button.sensitive(), "lifted without a reason"
