@@ -22,7 +22,8 @@ taken(const DemurSelector *s, DemurFederatedPart part, char letter, guint64 n_sc
 /* Another language: every text between stars. */
 static const char *
 starred(const char *text) {
-  return g_intern_string(g_strdup_printf("*%s*", text));
+  g_autofree char *between = g_strdup_printf("*%s*", text);
+  return g_intern_string(between);
 }
 
 static void
