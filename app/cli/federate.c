@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/counted.h"
+#include "app/cli/replace-options.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "tasks/federate-install.h"
@@ -378,13 +379,10 @@ run_install(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "federate install takes RESULT SELECTOR", error))
     return FALSE;
-  const DemurOptionGiven useless = {"--force", force};
-  if (!replace && !demur_command_refuse_without("--replace", &useless, 1, error))
+  DemurSelectorReplace may;
+  if (!demur_cli_may_replace(replace, force, &may, error))
     return FALSE;
-  const DemurFederateInstallParams params = {arguments[0], arguments[1],
-                                             force     ? DEMUR_SELECTOR_REPLACE_ALL
-                                             : replace ? DEMUR_SELECTOR_REPLACE_BARE
-                                                       : DEMUR_SELECTOR_REPLACE_NONE};
+  const DemurFederateInstallParams params = {arguments[0], arguments[1], may};
   g_autoptr(DemurFederateInstalled) installed =
       demur_task_federate_install(&context->task, &params, error);
   if (installed == NULL)

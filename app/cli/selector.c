@@ -3,6 +3,7 @@
 
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
+#include "app/cli/replace-options.h"
 #include "base/error.h"
 #include "selector/federated.h"
 
@@ -304,15 +305,11 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
     return FALSE;
-  const DemurOptionGiven useless = {"--force", force};
-  if (!replace && !demur_command_refuse_without("--replace", &useless, 1, error))
+  DemurSelectorReplace may;
+  if (!demur_cli_may_replace(replace, force, &may, error))
     return FALSE;
   g_auto(DemurSelectorBundle) read = {0};
-  if (!demur_task_selector_import(&context->task, arguments[0], arguments[1],
-                                  force     ? DEMUR_SELECTOR_REPLACE_ALL
-                                  : replace ? DEMUR_SELECTOR_REPLACE_BARE
-                                            : DEMUR_SELECTOR_REPLACE_NONE,
-                                  &read, error))
+  if (!demur_task_selector_import(&context->task, arguments[0], arguments[1], may, &read, error))
     return FALSE;
   if (context->json) {
     print_file_done(context, "imported", arguments[0], &read, arguments[1]);

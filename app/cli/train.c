@@ -3,6 +3,7 @@
 
 #include "app/cli/counted.h"
 #include "app/cli/command.h"
+#include "app/cli/replace-options.h"
 #include "app/cli/shard-options.h"
 #include "base/error.h"
 #include "tasks/horizons.h"
@@ -305,12 +306,8 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
 static gboolean
 settle_replacing(gboolean replace, gboolean force, gboolean resume,
                  const DemurShardOptions *options, DemurSelectorReplace *may, GError **error) {
-  const DemurOptionGiven useless = {"--force", force};
   const DemurOptionGiven of_one = {"--resume", resume};
-  *may = force     ? DEMUR_SELECTOR_REPLACE_ALL
-         : replace ? DEMUR_SELECTOR_REPLACE_BARE
-                   : DEMUR_SELECTOR_REPLACE_NONE;
-  return (replace || demur_command_refuse_without("--replace", &useless, 1, error)) &&
+  return demur_cli_may_replace(replace, force, may, error) &&
          (!options->merge || demur_command_refuse_beside("--merge", &of_one, 1, error)) &&
          (options->part == NULL || demur_command_refuse_beside("--part", &of_one, 1, error));
 }
