@@ -947,20 +947,23 @@ column_type(DemurStatement *statement, int at) {
   }
 }
 
-/* The value's bytes as one whole number, by their number. */
+/* The value's bytes as one whole number, by their number: 8, 4, 2 or 1 as the types above have them. */
 static guint64
-bits_at(const Statement *s, int at) {
+bits_at(const Statement *s, int at, int *length) {
   const char *value = PQgetvalue(s->rows, s->row, at);
+  *length = PQgetlength(s->rows, s->row, at);
   guint64 bits = 0;
-  for (int i = 0; i < PQgetlength(s->rows, s->row, at) && i < (int)sizeof bits; i++)
+  const int n = MIN(*length, (int)sizeof bits);
+  for (int i = 0; i < n; i++)
     bits = bits << 8 | (guint8)value[i];
   return bits;
 }
 
 static double
 float_at(const Statement *s, int at) {
-  const guint64 bits = bits_at(s, at);
-  if (PQgetlength(s->rows, s->row, at) == sizeof(float)) {
+  int length;
+  const guint64 bits = bits_at(s, at, &length);
+  if (length == sizeof(float)) {
     const guint32 half = (guint32)bits;
     float number;
     memcpy(&number, &half, sizeof number);
@@ -973,8 +976,9 @@ float_at(const Statement *s, int at) {
 
 static gint64
 integer_at(const Statement *s, int at) {
-  const guint64 bits = bits_at(s, at);
-  switch (PQgetlength(s->rows, s->row, at)) {
+  int length;
+  const guint64 bits = bits_at(s, at, &length);
+  switch (length) {
   case sizeof(gint16):
     return (gint16)(guint16)bits;
   case sizeof(gint32):
@@ -1207,6 +1211,7 @@ static const DemurDriver driver = {
             [DEMUR_DIALECT_CLOSE] =
                 "SELECT pg_catalog.pg_advisory_unlock_shared(" OPEN_CLASS ", ?1::int),"
                 " pg_catalog.pg_notify('" DEMUR_POSTGRES_CHANNEL "', 'opened')",
+            [DEMUR_DIALECT_COUNT_ROWS] = "ANALYZE",
             [DEMUR_DIALECT_LAST_NUMBER] =
                 "SELECT pg_catalog.pg_sequence_last_value("
                 "pg_catalog.pg_get_serial_sequence('demur.' || ?1, ?2)::regclass)",

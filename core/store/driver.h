@@ -59,6 +59,9 @@ typedef enum {
   DEMUR_DIALECT_OPENED,
   DEMUR_DIALECT_OPEN,
   DEMUR_DIALECT_CLOSE,
+  /* Counts what the tables hold, by which an engine plans its queries, where much was written at once and that would be
+   * done later. NULL: there is no such thing. */
+  DEMUR_DIALECT_COUNT_ROWS,
   DEMUR_N_DIALECTS
 } DemurDialect;
 

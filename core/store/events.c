@@ -151,6 +151,39 @@ insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
   return demur_store_run_later(workspace, statement, "writing the log", error);
 }
 
+/* Takes seal over. */
+static gboolean
+add_event(DemurWorkspace *workspace, DemurEventKind kind, const char *key, const char *digest,
+          const char *details, const char *created, char *seal, GError **error) {
+  gint64 last = 0;
+  g_autofree char *previous = NULL, *owned = seal;
+  if (!read_head(workspace, &last, &previous, error))
+    return FALSE;
+  DemurEvent event = {.sequence = last + 1,
+                      .kind = kind,
+                      .key = (char *)key,
+                      .digest = (char *)digest,
+                      .details = (char *)details,
+                      .user = workspace->user,
+                      .station = workspace->station,
+                      .program = (char *)DEMUR_VERSION,
+                      .created = (char *)created,
+                      .seal = owned,
+                      .previous = previous};
+  g_autofree char *chain = event.chain = demur_event_digest(&event);
+  const gboolean ok = insert(workspace, &event, error);
+  if (ok && is_change(kind)) {
+    DemurOwnChanges *own =
+        &g_array_index(workspace->uncommitted, DemurOwnChanges, workspace->depth - 1);
+    own->n++;
+    own->last = event.sequence;
+  }
+  g_free(workspace->head_chain);
+  workspace->head_chain = g_steal_pointer(&chain);
+  workspace->head = event.sequence;
+  return ok;
+}
+
 gboolean
 demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
                  const char *digest, const char *details, const char *created, GError **error) {
@@ -158,41 +191,20 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
   const gboolean is_own = workspace->depth == 0;
   if (is_own && !demur_workspace_begin(workspace, error))
     return FALSE;
-  gint64 last = 0;
-  g_autofree char *previous = NULL, *seal = NULL;
   g_autoptr(GError) unsealed = NULL;
-  gboolean ok = read_head(workspace, &last, &previous, error);
-  if (ok && digest != NULL) {
-    seal = demur_store_seal(workspace, key, &unsealed);
-    ok = unsealed == NULL;
-    if (!ok)
-      g_propagate_error(error, g_steal_pointer(&unsealed));
-  }
-  if (ok) {
-    DemurEvent event = {.sequence = last + 1,
-                        .kind = kind,
-                        .key = (char *)key,
-                        .digest = (char *)digest,
-                        .details = (char *)details,
-                        .user = workspace->user,
-                        .station = workspace->station,
-                        .program = (char *)DEMUR_VERSION,
-                        .created = (char *)created,
-                        .seal = seal,
-                        .previous = previous};
-    g_autofree char *chain = event.chain = demur_event_digest(&event);
-    ok = insert(workspace, &event, error);
-    if (ok && is_change(kind)) {
-      DemurOwnChanges *own =
-          &g_array_index(workspace->uncommitted, DemurOwnChanges, workspace->depth - 1);
-      own->n++;
-      own->last = event.sequence;
-    }
-    g_free(workspace->head_chain);
-    workspace->head_chain = g_steal_pointer(&chain);
-    workspace->head = event.sequence;
-  }
+  char *seal = digest != NULL ? demur_store_seal(workspace, key, &unsealed) : NULL;
+  gboolean ok = unsealed == NULL;
+  if (ok)
+    ok = add_event(workspace, kind, key, digest, details, created, seal, error);
+  else
+    g_propagate_error(error, g_steal_pointer(&unsealed));
   return is_own ? demur_store_end(workspace, ok, error) : ok;
+}
+
+gboolean
+demur_store_add_sealed_event(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
+                             const char *digest, const char *created, char *seal, GError **error) {
+  return add_event(workspace, kind, key, digest, NULL, created, seal, error);
 }
 
 gboolean

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
+#include "store/seal.h"
 
 void
 demur_score_record_free(DemurScoreRecord *record) {
@@ -172,94 +173,195 @@ demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *mo
   return TRUE;
 }
 
-/* The digest of what the series' images hold (owned); NULL where it is not known. */
-static gboolean
-find_images(DemurWorkspace *workspace, const char *scan_id, char **digest, GError **error) {
-  DemurStatement *statement =
-      demur_store_statement(workspace, "SELECT images_digest FROM series WHERE scan_id = ?", error);
-  *digest = NULL;
-  if (statement == NULL)
-    return FALSE;
-  demur_store_bind_text(statement, 1, scan_id);
-  gboolean row;
-  if (!demur_store_step(workspace, statement, &row, "reading a series", error))
-    return FALSE;
-  if (row)
-    *digest = demur_store_text(statement, 0);
-  demur_store_reset(statement);
-  return TRUE;
+/* ---- saving ---- */
+
+/* So many at once: on a server each question is a way there and back, whatever number of scans it is about. */
+#define SCORES_AT_ONCE 128
+
+/* Some of the records that are to be saved, no (scan, model) twice. */
+typedef struct {
+  const DemurScoreRecord *records; /* [n], borrowed */
+  size_t n;
+  GHashTable *old;    /* key -> DemurScoreRecord that is there */
+  GHashTable *images; /* scan_id -> digest of what the series' images hold; NULL: not known */
+  GPtrArray *keys;    /* of those that are written, in order */
+  GPtrArray *digests;
+  GPtrArray *created; /* borrowed */
+} Some;
+
+static void
+some_clear(Some *some) {
+  g_clear_pointer(&some->old, g_hash_table_unref);
+  g_clear_pointer(&some->images, g_hash_table_unref);
+  g_clear_pointer(&some->keys, g_ptr_array_unref);
+  g_clear_pointer(&some->digests, g_ptr_array_unref);
+  g_clear_pointer(&some->created, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Some, some_clear)
+
+/* "SELECT .. WHERE scan_id IN (?, ..)" of the scans of some: places that are left over hold nothing. */
+static DemurStatement *
+ask_of_scans(DemurWorkspace *workspace, const char *select, const Some *some, GError **error) {
+  g_autoptr(GString) sql = g_string_new(select);
+  g_string_append(sql, " WHERE scan_id IN (?");
+  for (int i = 1; i < SCORES_AT_ONCE; i++)
+    g_string_append(sql, ", ?");
+  g_string_append_c(sql, ')');
+  DemurStatement *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
+  for (int i = 0; statement != NULL && i < SCORES_AT_ONCE; i++)
+    demur_store_bind_text(statement, i + 1, (size_t)i < some->n ? some->records[i].scan_id : NULL);
+  return statement;
 }
 
-/* Saves the score and its event, each with the other's number or digest. */
+/* What there is of them already. */
 static gboolean
-insert_told(DemurWorkspace *workspace, DemurScoreRecord *record, GError **error) {
-  record->event = demur_store_next_event(workspace, error);
-  if (record->event < 0)
+read_some(DemurWorkspace *workspace, Some *some, GError **error) {
+  some->old = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, record_free);
+  some->images = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  some->keys = g_ptr_array_new_with_free_func(g_free);
+  some->digests = g_ptr_array_new_with_free_func(g_free);
+  some->created = g_ptr_array_new();
+  gboolean row, ok;
+  DemurStatement *statement = ask_of_scans(workspace, "SELECT " COLUMNS " FROM score", some, error);
+  if (statement == NULL)
     return FALSE;
-  g_autofree char *digest = record->digest = demur_score_digest(record);
-  g_autofree char *key = demur_score_key(record->scan_id, record->model);
-  const gboolean ok =
-      insert(workspace, record, error) &&
-      demur_events_add(workspace, DEMUR_EVENT_SCORE, key, digest, NULL, record->created, error);
-  record->digest = NULL;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading scores", error)) && row) {
+    DemurScoreRecord *old = read_score(statement);
+    g_hash_table_insert(some->old, demur_score_key(old->scan_id, old->model), old);
+  }
+  statement =
+      ok ? ask_of_scans(workspace, "SELECT scan_id, images_digest FROM series", some, error) : NULL;
+  if (statement == NULL)
+    return FALSE;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading series", error)) && row)
+    g_hash_table_insert(some->images, demur_store_text(statement, 0),
+                        demur_store_text(statement, 1));
   return ok;
+}
+
+/* Saves the score; its event, whose number it has, is due (tell_some). */
+static gboolean
+insert_due(DemurWorkspace *workspace, Some *some, DemurScoreRecord *record, gint64 first,
+           GError **error) {
+  record->event = first + some->keys->len;
+  record->digest = demur_score_digest(record);
+  g_ptr_array_add(some->keys, demur_score_key(record->scan_id, record->model));
+  g_ptr_array_add(some->digests, record->digest);
+  g_ptr_array_add(some->created, record->created);
+  return insert(workspace, record, error);
+}
+
+static int
+find_column(DemurStatement *statement, const char *name) {
+  int at = 0;
+  while (at < demur_store_n_columns(statement) &&
+         !g_str_equal(demur_store_column_name(statement, at), name))
+    at++;
+  return at;
+}
+
+/* The events of what was written, each with the seal of its row as it stands there now. */
+static gboolean
+tell_some(DemurWorkspace *workspace, const Some *some, gint64 first, GError **error) {
+  if (some->keys->len == 0)
+    return TRUE;
+  DemurStatement *statement = ask_of_scans(workspace, "SELECT * FROM score", some, error);
+  if (statement == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) seals = g_ptr_array_new_with_free_func(g_free);
+  g_ptr_array_set_size(seals, (int)some->keys->len);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "sealing the log", error)) && row) {
+    const gint64 place = demur_store_int(statement, find_column(statement, "event")) - first;
+    if (place >= 0 && place < seals->len && seals->pdata[place] == NULL)
+      seals->pdata[place] = demur_store_seal_of_row(statement);
+  }
+  for (guint i = 0; ok && i < seals->len; i++)
+    ok = demur_store_add_sealed_event(workspace, DEMUR_EVENT_SCORE, some->keys->pdata[i],
+                                      some->digests->pdata[i], some->created->pdata[i],
+                                      g_steal_pointer(&seals->pdata[i]), error);
+  return ok;
+}
+
+typedef enum { NEW, REPLACED, SAME, N_COUNTS } Count;
+
+/* One of them, by what was there: n counts it. */
+static gboolean
+save_one(DemurWorkspace *workspace, Some *some, const DemurScoreRecord *given, gboolean replace,
+         gint64 first, size_t n[N_COUNTS], GError **error) {
+  DemurScoreRecord record = *given;
+  g_autofree char *key = demur_score_key(record.scan_id, record.model);
+  const DemurScoreRecord *old = g_hash_table_lookup(some->old, key);
+  char *images = g_hash_table_lookup(some->images, record.scan_id);
+  if (record.images_digest != NULL && g_strcmp0(record.images_digest, images) != 0) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the images of scan %s changed while it was scored; score it again",
+                    record.scan_id);
+    return FALSE;
+  }
+  record.images_digest = images;
+  /* The risk among yearly ones is the sixth year's. */
+  if (!isnan(record.yearly_risks[DEMUR_N_YEARS - 1]))
+    record.horizon_years = DEMUR_N_YEARS;
+  else if (record.horizon_years <= 0)
+    record.horizon_years = (double)NAN;
+  if (old != NULL && old->digest != NULL && same_score(old, &record)) {
+    n[SAME]++;
+    return TRUE;
+  }
+  /* A score of other images than the series has now says nothing of it, and is no obstacle. */
+  if (old != NULL && !replace && g_strcmp0(old->images_digest, images) == 0 &&
+      !same_values(old, &record)) {
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "scan %s has another score by model %s already; ask for it to be replaced, or "
+                    "name the model anew",
+                    record.scan_id, record.model);
+    return FALSE;
+  }
+  n[old != NULL ? REPLACED : NEW]++;
+  return insert_due(workspace, some, &record, first, error);
+}
+
+/* How many of the records can be saved at once: none that hangs on one before it. */
+static size_t
+count_some(const DemurScoreRecord *records, size_t n) {
+  g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  size_t i = 0;
+  while (i < MIN(n, SCORES_AT_ONCE) &&
+         g_hash_table_add(keys, demur_score_key(records[i].scan_id, records[i].model)))
+    i++;
+  return i;
+}
+
+static gboolean
+save_some(DemurWorkspace *workspace, const DemurScoreRecord *records, size_t n, gboolean replace,
+          size_t counts[N_COUNTS], GError **error) {
+  g_auto(Some) some = {.records = records, .n = n};
+  const gint64 first = demur_store_next_event(workspace, error);
+  gboolean ok = first >= 0 && read_some(workspace, &some, error);
+  for (size_t i = 0; ok && i < n; i++)
+    ok = save_one(workspace, &some, &records[i], replace, first, counts, error);
+  return ok && tell_some(workspace, &some, first, error);
 }
 
 gboolean
 demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, size_t n_records,
                   gboolean replace, size_t *n_new, size_t *n_replaced, size_t *n_same,
                   GError **error) {
-  size_t n[3] = {0}; /* new, replaced, same */
+  size_t counts[N_COUNTS] = {0};
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   gboolean ok = TRUE;
-  for (size_t i = 0; ok && i < n_records; i++) {
-    g_autoptr(DemurScoreRecord) old = NULL;
-    g_autofree char *images = NULL;
-    ok = demur_scores_load(workspace, records[i].scan_id, records[i].model, &old, error) &&
-         find_images(workspace, records[i].scan_id, &images, error);
-    if (!ok)
-      break;
-    DemurScoreRecord record = records[i];
-    if (record.images_digest != NULL && g_strcmp0(record.images_digest, images) != 0) {
-      demur_error_set(error, DEMUR_ERROR_STATE,
-                      "the images of scan %s changed while it was scored; score it again",
-                      records[i].scan_id);
-      ok = FALSE;
-      break;
-    }
-    record.images_digest = images;
-    /* The risk among yearly ones is the sixth year's. */
-    if (!isnan(record.yearly_risks[DEMUR_N_YEARS - 1]))
-      record.horizon_years = DEMUR_N_YEARS;
-    else if (record.horizon_years <= 0)
-      record.horizon_years = (double)NAN;
-    if (old != NULL && old->digest != NULL && same_score(old, &record)) {
-      n[2]++;
-      continue;
-    }
-    /* A score of other images than the series has now says nothing of it, and is no obstacle. */
-    if (old != NULL && !replace && g_strcmp0(old->images_digest, images) == 0 &&
-        !same_values(old, &record)) {
-      demur_error_set(
-          error, DEMUR_ERROR_EXISTS,
-          "scan %s has another score by model %s already; ask for it to be replaced, or "
-          "name the model anew",
-          records[i].scan_id, records[i].model);
-      ok = FALSE;
-      break;
-    }
-    n[old != NULL ? 1 : 0]++;
-    ok = insert_told(workspace, &record, error);
+  for (size_t i = 0, n; ok && i < n_records; i += n) {
+    n = count_some(records + i, n_records - i);
+    ok = save_some(workspace, records + i, n, replace, counts, error);
   }
   if (!demur_store_end(workspace, ok, error))
     return FALSE;
-  if (n_new != NULL)
-    *n_new = n[0];
-  if (n_replaced != NULL)
-    *n_replaced = n[1];
-  if (n_same != NULL)
-    *n_same = n[2];
+  size_t *const told[] = {[NEW] = n_new, [REPLACED] = n_replaced, [SAME] = n_same};
+  for (guint c = 0; c < N_COUNTS; c++)
+    if (told[c] != NULL)
+      *told[c] = counts[c];
   return TRUE;
 }
 

@@ -132,6 +132,34 @@ add_column(DemurSha256 *sha, DemurStatement *statement, int column) {
   demur_sha256_add_bytes(sha, bytes, n_bytes);
 }
 
+static void
+add_row(DemurSha256 *sha, DemurStatement *statement) {
+  for (int c = 0; c < demur_store_n_columns(statement); c++)
+    add_column(sha, statement, c);
+  demur_sha256_add_text(sha, NULL); /* the end of a row */
+}
+
+static void
+begin_seal(DemurSha256 *sha) {
+  demur_sha256_init(sha);
+  demur_sha256_add_text(sha, "demur seal 1");
+}
+
+static void
+begin_query(DemurSha256 *sha, guint query) {
+  const double number = query;
+  demur_sha256_add_doubles(sha, &number, 1);
+}
+
+char *
+demur_store_seal_of_row(DemurStatement *row) {
+  DemurSha256 sha;
+  begin_seal(&sha);
+  begin_query(&sha, 0);
+  add_row(&sha, row);
+  return demur_sha256_finish_hex(&sha);
+}
+
 /* The rows of one query into sha. */
 static gboolean
 add_rows(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
@@ -151,9 +179,7 @@ add_rows(DemurWorkspace *workspace, const char *sql, const char *first, const ch
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "sealing the log", error)) && row) {
     *any = TRUE;
-    for (int c = 0; c < demur_store_n_columns(statement); c++)
-      add_column(sha, statement, c);
-    demur_sha256_add_text(sha, NULL); /* the end of a row */
+    add_row(sha, statement);
   }
   return ok;
 }
@@ -171,21 +197,15 @@ demur_store_seal(DemurWorkspace *workspace, const char *key, GError **error) {
     *mark++ = '\0';
   DemurSha256 sha;
   gboolean any = FALSE;
-  demur_sha256_init(&sha);
-  demur_sha256_add_text(&sha, "demur seal 1");
+  begin_seal(&sha);
   for (guint q = 0; q < MOST_QUERIES && kind->queries[q] != NULL; q++) {
-    const double number = q;
-    demur_sha256_add_doubles(&sha, &number, 1);
+    begin_query(&sha, q);
     if (!add_rows(workspace, kind->queries[q], first, mark, &sha, &any, error))
       return NULL;
   }
   if (!any)
     return g_strdup("");
-  guint8 digest[DEMUR_SHA256_BYTES];
-  char hex[DEMUR_SHA256_HEX];
-  demur_sha256_finish(&sha, digest);
-  demur_sha256_hex(digest, hex);
-  return g_strdup(hex);
+  return demur_sha256_finish_hex(&sha);
 }
 
 char **

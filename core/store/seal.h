@@ -4,6 +4,8 @@
  * not break the seals of before. */
 #pragma once
 
+#include "store/driver.h"
+#include "store/events.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -11,6 +13,15 @@ G_BEGIN_DECLS
 /* The seal of what key stands for now (owned): "" where its table has no such row, NULL where keys
  * of that kind stand for no row, or with error. */
 char *demur_store_seal(DemurWorkspace *workspace, const char *key, GError **error);
+
+/* The same of a key that stands for one row alone, the one (every column of its table, in the table's order) that the
+ * statement stands at: many are read at once where each would be a way to a server and back (owned). */
+char *demur_store_seal_of_row(DemurStatement *row);
+
+/* demur_events_add with such a seal, which it takes over, in the open transaction. */
+gboolean demur_store_add_sealed_event(DemurWorkspace *workspace, DemurEventKind kind,
+                                      const char *key, const char *digest, const char *created,
+                                      char *seal, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether keys of that kind stand for rows: such a row may not be gone without a removal. */
 gboolean demur_store_seal_is_row(const char *key);

@@ -542,6 +542,18 @@ demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictF
   return ok;
 }
 
+gboolean
+demur_verdicts_any(DemurWorkspace *workspace, const char *cohort, gboolean *any, GError **error) {
+  const gint64 n = demur_store_count(
+      workspace,
+      "SELECT count(*) FROM (SELECT 1 FROM verdict_batch b WHERE b.cohort IS NOT DISTINCT FROM ?1"
+      " AND " STANDS(
+          "b") " AND EXISTS (SELECT 1 FROM verdict v WHERE v.batch_id = b.id) LIMIT 1) x",
+      cohort, NULL, error);
+  *any = n > 0;
+  return n >= 0;
+}
+
 /* The rows of a statement over verdicts and their batches, one after the other. bindings NULL: not
  * judged; else what is of no scan that is there is left out. */
 static gboolean

@@ -93,7 +93,7 @@ GPtrArray *demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort,
 
 /* Every verdict one after the other, newest first, for long lists: the first one of a scan is its
  * newest. The record and its texts are func's for the time of the call only. Ends early, with TRUE,
- * when func returns FALSE. cohort NULL: DICOM series. */
+ * when func returns FALSE; a server sends what is left all the same. cohort NULL: DICOM series. */
 typedef gboolean (*DemurVerdictFunc)(const DemurVerdictRecord *record, gpointer data);
 gboolean demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
                              gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -104,6 +104,10 @@ gboolean demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohor
                                     const char *selector, const char *scan_id,
                                     DemurVerdictFunc func, gpointer data,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether there is one that demur_verdicts_each would tell of. */
+gboolean demur_verdicts_any(DemurWorkspace *workspace, const char *cohort, gboolean *any,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Every verdict of the workspace in the order of saving, not judged (outdated is not set); else as
  * demur_verdicts_each. */

@@ -134,12 +134,6 @@ add_scan(const DemurVerdictRecord *verdict, gpointer data) {
   return TRUE;
 }
 
-static gboolean
-any_verdict(const DemurVerdictRecord *verdict, gpointer data) {
-  *(gboolean *)data = TRUE;
-  return FALSE;
-}
-
 /* A screen's number reads "T1". */
 static void
 name_screens(CohortFill *cohort_fill) {
@@ -155,7 +149,7 @@ gboolean
 demur_scan_add_cohort(DemurScanFill *fill, DemurWorkspace *workspace, const char *name,
                       const DemurProgress *progress, GError **error) {
   gboolean any = FALSE;
-  if (!demur_verdicts_each(workspace, name, any_verdict, &any, error))
+  if (!demur_verdicts_any(workspace, name, &any, error))
     return FALSE;
   if (!any)
     return TRUE;

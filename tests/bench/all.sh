@@ -3,7 +3,7 @@
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
 # With --short each is run with as little as shows that it still runs: no number of that says anything. Some minutes.
-#   all.sh [--short] BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
+#   all.sh [--short] BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation server
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 short=""
@@ -15,7 +15,7 @@ shift
 of() {
   [ -n "$short" ] && echo "$2" || echo "$1"
 }
-[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
+[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation server
 # A simulation that judges: by few draws it may well judge wrongly, which in short counts for nothing.
 judge() {
   status=0
@@ -94,6 +94,8 @@ for name in "$@"; do
     done
     for sites in $(of "3 9 24" 3); do "$bench/bench-defaults" simulated "$sites" "$(of 30 1)"; done ;;
   real) "$python" "$here/real.py" "$build" ;;
+  server) # shellcheck disable=SC2046
+    sh "$here/server.sh" "$build" $(of "100000 10000 10" "1000 100 2") || [ $? -eq 77 ] || failed="$failed $name" ;;
   workstation) sh "$here/../ui/bench.sh" "$build" ;;
   *) echo "no benchmark '$name'" >&2 && exit 2 ;;
   esac || failed="$failed $name"
