@@ -9,7 +9,12 @@
 #include "base/json-tree.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/processor.h"
 #include "base/vector.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define MAX_NESTING 64
 
@@ -126,6 +131,14 @@ demur_json_is_number(JsonNode *node) {
   return type == G_TYPE_INT64 || type == G_TYPE_DOUBLE;
 }
 
+static gboolean
+whole_double(double number, gint64 *value) {
+  if (!(fabs(number) <= 0x1p53) || number != floor(number))
+    return FALSE;
+  *value = (gint64)number;
+  return TRUE;
+}
+
 /* A whole number, written with or without a fraction of 0. */
 static gboolean
 whole_number(JsonNode *node, gint64 *value) {
@@ -135,11 +148,7 @@ whole_number(JsonNode *node, gint64 *value) {
     *value = json_node_get_int(node);
     return TRUE;
   }
-  const double number = json_node_get_double(node);
-  if (!(fabs(number) <= 0x1p53) || number != floor(number))
-    return FALSE;
-  *value = (gint64)number;
-  return TRUE;
+  return whole_double(json_node_get_double(node), value);
 }
 
 gboolean
@@ -235,34 +244,56 @@ demur_json_read_double(JsonObject *object, const char *key, double minimum, doub
   return TRUE;
 }
 
+/* Numbers of a member: in the tree, or apart from it. */
+typedef struct {
+  JsonArray *array; /* borrowed; NULL: apart */
+  const double *apart;
+} Numbers;
+
 /* The array of exactly n elements named key. */
 static gboolean
-sized_array(JsonObject *object, const char *key, size_t n, JsonArray **array, GError **error) {
-  if (!demur_json_read_array(object, key, array, error))
-    return FALSE;
-  if (json_array_get_length(*array) != n) {
+sized_array(JsonObject *object, const DemurJsonApart *apart, const char *key, size_t n,
+            Numbers *numbers, GError **error) {
+  JsonArray *array = NULL;
+  gsize length;
+  const double *found =
+      demur_json_apart_numbers(apart, json_object_get_member(object, key), &length);
+  if (found == NULL) {
+    if (!demur_json_read_array(object, key, &array, error))
+      return FALSE;
+    length = json_array_get_length(array);
+  }
+  if (length != n) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "member \"%s\": expected %zu elements, found %u", key,
-                    n, json_array_get_length(*array));
+                    n, (guint)length);
     return FALSE;
   }
+  *numbers = (Numbers){array, found};
   return TRUE;
 }
 
 gboolean
 demur_json_read_doubles(JsonObject *object, const char *key, size_t n, double minimum,
                         double maximum, double **values, GError **error) {
-  JsonArray *array;
-  if (!sized_array(object, key, n, &array, error))
+  return demur_json_read_doubles_of(object, NULL, key, n, minimum, maximum, values, error);
+}
+
+gboolean
+demur_json_read_doubles_of(JsonObject *object, const DemurJsonApart *apart, const char *key,
+                           size_t n, double minimum, double maximum, double **values,
+                           GError **error) {
+  Numbers source;
+  if (!sized_array(object, apart, key, n, &source, error))
     return FALSE;
   DEMUR_AUTO_ALIGNED double *numbers = demur_new_array(double, n);
   for (guint i = 0; i < n; i++) {
-    JsonNode *node = json_array_get_element(array, i);
+    JsonNode *node = source.array != NULL ? json_array_get_element(source.array, i) : NULL;
     g_autofree char *name = NULL;
-    if (!demur_json_is_number(node)) {
+    if (node != NULL && !demur_json_is_number(node)) {
       name = g_strdup_printf("%s[%u]", key, i);
       return refuse(name, node, N_("a number"), error);
     }
-    numbers[i] = json_node_get_double(node);
+    numbers[i] = node != NULL ? json_node_get_double(node) : source.apart[i];
     if (!isfinite(numbers[i]) || numbers[i] < minimum || numbers[i] > maximum) {
       name = g_strdup_printf("%s[%u]", key, i);
       return in_range(name, numbers[i], minimum, maximum, error);
@@ -275,14 +306,23 @@ demur_json_read_doubles(JsonObject *object, const char *key, size_t n, double mi
 gboolean
 demur_json_read_indices(JsonObject *object, const char *key, size_t n, guint32 minimum,
                         guint32 maximum, guint32 **values, GError **error) {
-  JsonArray *array;
-  if (!sized_array(object, key, n, &array, error))
+  return demur_json_read_indices_of(object, NULL, key, n, minimum, maximum, values, error);
+}
+
+gboolean
+demur_json_read_indices_of(JsonObject *object, const DemurJsonApart *apart, const char *key,
+                           size_t n, guint32 minimum, guint32 maximum, guint32 **values,
+                           GError **error) {
+  Numbers source;
+  if (!sized_array(object, apart, key, n, &source, error))
     return FALSE;
   DEMUR_AUTO_ALIGNED guint32 *numbers = demur_new_array(guint32, n);
   for (guint i = 0; i < n; i++) {
-    JsonNode *node = json_array_get_element(array, i);
-    gint64 number;
-    if (!whole_number(node, &number) || number < minimum || number > maximum) {
+    gint64 number = 0;
+    const gboolean whole = source.array != NULL
+                               ? whole_number(json_array_get_element(source.array, i), &number)
+                               : whole_double(source.apart[i], &number);
+    if (!whole || number < minimum || number > maximum) {
       demur_error_set(error, DEMUR_ERROR_INPUT,
                       "member \"%s[%u]\": expected a whole number from %u to %u", key, i, minimum,
                       maximum);
@@ -336,9 +376,11 @@ values_of(const char *letters, guint8 *values) {
   return all == 0xff;
 }
 
-/* n values of six bits, a multiple of 8, as bytes; two more behind them are written to. */
+/* n values of six bits, a multiple of 32, as bytes; up to four more behind them are written to. */
+typedef void (*JoinFunc)(const guint8 *values, size_t n, guchar *bytes);
+
 static void
-join_values(const guint8 *values, size_t n, guchar *bytes) {
+join_plain(const guint8 *values, size_t n, guchar *bytes) {
   for (size_t i = 0; i < n; i += 8, bytes += 6) {
     guint64 w;
     memcpy(&w, values + i, sizeof w);
@@ -350,6 +392,31 @@ join_values(const guint8 *values, size_t n, guchar *bytes) {
     w = GUINT64_TO_BE((w & 0xffffff) << 40 | (w >> 32 & 0xffffff) << 16);
     memcpy(bytes, &w, sizeof w);
   }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void
+join_avx2(const guint8 *values, size_t n, guchar *bytes) {
+  const __m256i in_12 = _mm256_set1_epi32(0x01400140), in_24 = _mm256_set1_epi32(0x00011000);
+  const __m256i order = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1));
+  for (size_t i = 0; i < n; i += 32, bytes += 24) {
+    const __m256i v = _mm256_loadu_si256((const __m256i *)(gconstpointer)(values + i));
+    const __m256i w = _mm256_madd_epi16(_mm256_maddubs_epi16(v, in_12), in_24);
+    const __m256i joined = _mm256_shuffle_epi8(w, order);
+    _mm_storeu_si128((__m128i *)(gpointer)bytes, _mm256_castsi256_si128(joined));
+    _mm_storeu_si128((__m128i *)(gpointer)(bytes + 12), _mm256_extracti128_si256(joined, 1));
+  }
+}
+#endif
+
+static JoinFunc
+choose_join(void) {
+#if defined(__x86_64__)
+  if (demur_processor_level() >= DEMUR_PROCESSOR_AVX2)
+    return join_avx2;
+#endif
+  return join_plain;
 }
 
 /* RFC 4648, section 4: four letters are three bytes, the last of them filled up with '='. bytes of
@@ -365,6 +432,7 @@ decode_base64(const char *text, size_t length, size_t bytes, guchar *decoded) {
     value_of[(guchar)letters[i]] = (guint8)i;
   const size_t n_padding = (3 - bytes % 3) % 3;
   const size_t n_full = n_padding > 0 ? length - 4 : length;
+  const JoinFunc join_values = choose_join();
   size_t done = 0;
   for (guint8 values[BLOCK]; n_full - done > BLOCK; done += BLOCK, decoded += BLOCK / 4 * 3) {
     if (!values_of(text + done, values))
@@ -396,15 +464,15 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
 }
 
 gboolean
-demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonTexts *texts, const char *key,
+demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonApart *apart, const char *key,
                                  size_t n, float **values, GError **error) {
   const char *text;
   if (!demur_json_read_string(object, key, &text, error))
     return FALSE;
   size_t bytes, length = 0;
-  const char *left_out = demur_json_texts_find(texts, json_object_get_member(object, key), &length);
-  if (left_out != NULL)
-    text = left_out;
+  const char *in_text = demur_json_apart_text(apart, json_object_get_member(object, key), &length);
+  if (in_text != NULL)
+    text = in_text;
   else
     length = strlen(text);
   if (!g_size_checked_mul(&bytes, n, sizeof(float)) || bytes > G_MAXSIZE / 2 ||

@@ -50,10 +50,19 @@ gboolean demur_json_read_doubles(JsonObject *object, const char *key, size_t n, 
                                  double maximum, double **values,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same; apart (NULL: none): what the object's tree left out (demur_json_tree_of_own). */
+gboolean demur_json_read_doubles_of(JsonObject *object, const DemurJsonApart *apart,
+                                    const char *key, size_t n, double minimum, double maximum,
+                                    double **values, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Exactly n whole numbers, each in [minimum, maximum], maximum < 2^32; owned, g_aligned_free. */
 gboolean demur_json_read_indices(JsonObject *object, const char *key, size_t n, guint32 minimum,
                                  guint32 maximum, guint32 **values,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean demur_json_read_indices_of(JsonObject *object, const DemurJsonApart *apart,
+                                    const char *key, size_t n, guint32 minimum, guint32 maximum,
+                                    guint32 **values, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* 1 to most whole numbers from 1 to most, each once and ascending (years of risk): values [most], *n of
  * them; FALSE where the array holds anything else. */
@@ -65,8 +74,8 @@ gboolean demur_json_read_ascending(JsonArray *array, int most, int *values,
 gboolean demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n,
                                        float **values, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same; texts (NULL: none): what the object's tree left out (demur_json_tree_of_own). */
-gboolean demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonTexts *texts,
+/* The same; apart (NULL: none): what the object's tree left out (demur_json_tree_of_own). */
+gboolean demur_json_read_floats_base64_of(JsonObject *object, const DemurJsonApart *apart,
                                           const char *key, size_t n, float **values,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -15,57 +15,70 @@
 #define BLOCK 512
 #define MAX_VALUES ((size_t)1 << 24)
 
-#define LONG_TEXT ((size_t)64 << 10)
-
 typedef struct {
-  JsonNode *node; /* owned: none other comes to its place while this is asked for */
-  const char *text;
-  gsize length;
-} LongText;
+  JsonNode *node;   /* owned: none other comes to its place while this is asked for */
+  const char *text; /* NULL: of numbers */
+  double *numbers;  /* owned; NULL: of a text */
+  gsize length;     /* characters or numbers */
+} Member;
 
-struct DemurJsonTexts {
-  GArray *all; /* LongText */
+struct DemurJsonApart {
+  GHashTable *by_node; /* node -> Member, owned */
 };
 
 void
-demur_json_texts_free(DemurJsonTexts *texts) {
-  if (texts == NULL)
+demur_json_apart_free(DemurJsonApart *apart) {
+  if (apart == NULL)
     return;
-  g_array_unref(texts->all);
-  g_free(texts);
+  g_hash_table_unref(apart->by_node);
+  g_free(apart);
 }
 
 static void
-clear_one(gpointer one) {
-  json_node_unref(((LongText *)one)->node);
+member_free(gpointer data) {
+  Member *member = data;
+  json_node_unref(member->node);
+  g_free(member->numbers);
+  g_free(member);
 }
 
-static DemurJsonTexts *
-texts_new(void) {
-  DemurJsonTexts *texts = g_new(DemurJsonTexts, 1);
-  texts->all = g_array_new(FALSE, FALSE, sizeof(LongText));
-  g_array_set_clear_func(texts->all, clear_one);
-  return texts;
+static DemurJsonApart *
+apart_new(void) {
+  DemurJsonApart *apart = g_new(DemurJsonApart, 1);
+  apart->by_node = g_hash_table_new_full(NULL, NULL, NULL, member_free);
+  return apart;
+}
+
+static const Member *
+find(const DemurJsonApart *apart, const JsonNode *node) {
+  return apart != NULL && node != NULL ? g_hash_table_lookup(apart->by_node, node) : NULL;
 }
 
 const char *
-demur_json_texts_find(const DemurJsonTexts *texts, const JsonNode *node, gsize *length) {
-  for (guint i = 0; texts != NULL && i < texts->all->len; i++) {
-    const LongText *one = &g_array_index(texts->all, LongText, i);
-    if (one->node != node)
-      continue;
-    *length = one->length;
-    return one->text;
-  }
-  return NULL;
+demur_json_apart_text(const DemurJsonApart *apart, const JsonNode *node, gsize *length) {
+  const Member *member = find(apart, node);
+  if (member == NULL || member->text == NULL)
+    return NULL;
+  *length = member->length;
+  return member->text;
+}
+
+const double *
+demur_json_apart_numbers(const DemurJsonApart *apart, const JsonNode *node, gsize *n) {
+  const Member *member = find(apart, node);
+  if (member == NULL || member->numbers == NULL)
+    return NULL;
+  *n = member->length;
+  return member->numbers;
 }
 
 #define SMALL_NUMBERS 512 /* whole numbers below are one node wherever they stand */
 
 typedef struct {
-  gboolean own;          /* the text may be written to while it is read */
-  char *cut;             /* the quote in it that is a NUL now; NULL: none */
-  DemurJsonTexts *texts; /* long strings that are left out; NULL: none are */
+  gboolean own;             /* the text may be written to while it is read */
+  char *cut;                /* the quote in it that is a NUL now; NULL: none */
+  const char *const *names; /* of the members that are kept apart; NULL: none are */
+  DemurJsonApart *apart;    /* NULL where names is */
   JsonNode *small[SMALL_NUMBERS];
   const char *at, *end; /* at <= end; *end need not be readable */
   const char *quote;    /* the next one, as last looked for; NULL, or passed: not looked for */
@@ -200,45 +213,60 @@ whole_node(Reader *reader, gint64 number) {
   return json_node_ref(*small);
 }
 
-static JsonNode *
-read_number(Reader *reader) {
+typedef struct {
+  gboolean is_whole;
+  gint64 whole;
+  double number; /* whole as double where it is */
+} Number;
+
+/* Takes a number; FALSE where it is none that is plain. */
+static gboolean
+take_number(Reader *reader, Number *number) {
   const char *begin = reader->at, *at = begin, *end = reader->end;
   at += at < end && *at == '-';
   const char *digits = at;
   while (at < end && g_ascii_isdigit(*at))
     at++;
   if (at == digits || at - digits > 18 || (*digits == '0' && at - digits > 1))
-    return NULL;
-  gboolean whole = TRUE;
+    return FALSE;
+  number->is_whole = TRUE;
   if (at < end && *at == '.') {
-    whole = FALSE;
+    number->is_whole = FALSE;
     const char *fraction = ++at;
     while (at < end && g_ascii_isdigit(*at))
       at++;
     if (at == fraction)
-      return NULL;
+      return FALSE;
   }
   if (at < end && (*at == 'e' || *at == 'E')) {
-    whole = FALSE;
+    number->is_whole = FALSE;
     at++;
     at += at < end && (*at == '+' || *at == '-');
     const char *exponent = at;
     while (at < end && g_ascii_isdigit(*at))
       at++;
     if (at == exponent)
-      return NULL;
+      return FALSE;
   }
   reader->at = at;
-  if (whole) {
-    gint64 number = 0;
-    for (; digits < at; digits++)
-      number = 10 * number + (*digits - '0');
-    return whole_node(reader, *begin == '-' ? -number : number);
-  }
-  double number;
-  return demur_number_parse(begin, (size_t)(at - begin), &number)
-             ? json_node_init_double(json_node_alloc(), number)
-             : NULL;
+  if (!number->is_whole)
+    return demur_number_parse(begin, (size_t)(at - begin), &number->number);
+  number->whole = 0;
+  for (; digits < at; digits++)
+    number->whole = 10 * number->whole + (*digits - '0');
+  if (*begin == '-')
+    number->whole = -number->whole;
+  number->number = (double)number->whole;
+  return TRUE;
+}
+
+static JsonNode *
+read_number(Reader *reader) {
+  Number number;
+  if (!take_number(reader, &number))
+    return NULL;
+  return number.is_whole ? whole_node(reader, number.whole)
+                         : json_node_init_double(json_node_alloc(), number.number);
 }
 
 static JsonNode *
@@ -272,6 +300,71 @@ read_array(Reader *reader) {
   return json_node_init_array(json_node_alloc(), array);
 }
 
+/* Takes node and numbers; what stands in the text, or in numbers, is that node's. */
+static JsonNode *
+keep_apart(Reader *reader, JsonNode *node, const char *text, double *numbers, size_t length) {
+  Member *member = g_new(Member, 1);
+  *member = (Member){json_node_ref(node), text, numbers, length};
+  g_hash_table_insert(reader->apart->by_node, node, member);
+  return node;
+}
+
+/* The string that begins here, which stays where it is; NULL, and nothing taken, where it can't. */
+static JsonNode *
+leave_text(Reader *reader) {
+  const char *begin = reader->at;
+  const char *text = read_text(reader);
+  if (text != NULL && reader->cut != NULL) {
+    reader->n_values++;
+    return keep_apart(reader, json_node_init_string(json_node_alloc(), ""), text, NULL,
+                      (size_t)(reader->cut - text));
+  }
+  reader->at = begin;
+  return NULL;
+}
+
+/* The array that begins here; NULL, and nothing taken, where it holds anything but numbers. */
+static JsonNode *
+leave_numbers(Reader *reader) {
+  const char *begin = reader->at;
+  g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
+  gboolean going = reader->depth < MAX_NESTING;
+  reader->at++;
+  for (gboolean ended = take(reader, ']'); going && !ended;) {
+    Number number;
+    skip_blanks(reader);
+    going = reader->n_values + numbers->len < MAX_VALUES && take_number(reader, &number);
+    if (!going)
+      break;
+    g_array_append_val(numbers, number.number);
+    ended = take(reader, ']');
+    going = ended || take(reader, ',');
+  }
+  if (!going) {
+    reader->at = begin;
+    return NULL;
+  }
+  reader->n_values += numbers->len + 1;
+  const size_t n = numbers->len;
+  g_array_set_size(numbers, (guint)n + 1); /* never NULL */
+  g_autoptr(JsonArray) none = json_array_new();
+  return keep_apart(reader, json_node_init_array(json_node_alloc(), none), NULL,
+                    (double *)(gpointer)g_array_free(g_steal_pointer(&numbers), FALSE), n);
+}
+
+static JsonNode *
+read_member(Reader *reader, const char *name) {
+  JsonNode *apart = NULL;
+  skip_blanks(reader);
+  if (reader->at < reader->end && reader->names != NULL && g_strv_contains(reader->names, name)) {
+    if (*reader->at == '"')
+      apart = leave_text(reader);
+    else if (*reader->at == '[')
+      apart = leave_numbers(reader);
+  }
+  return apart != NULL ? apart : read_value(reader);
+}
+
 static JsonNode *
 read_object(Reader *reader) {
   g_autoptr(JsonObject) object = json_object_new();
@@ -280,7 +373,7 @@ read_object(Reader *reader) {
       g_autofree char *name = g_strdup(read_text(reader));
       if (name == NULL || name[0] == '\0' || !take(reader, ':'))
         return NULL;
-      JsonNode *member = read_value(reader);
+      JsonNode *member = read_member(reader, name);
       if (member == NULL)
         return NULL;
       json_object_set_member(object, name, member);
@@ -301,12 +394,6 @@ read_value(Reader *reader) {
   switch (*reader->at) {
   case '"': {
     const char *text = read_text(reader);
-    const size_t length = reader->cut != NULL ? (size_t)(reader->cut - text) : 0;
-    if (reader->texts != NULL && length >= LONG_TEXT) {
-      const LongText left_out = {json_node_init_string(json_node_alloc(), ""), text, length};
-      g_array_append_val(reader->texts->all, left_out);
-      return json_node_ref(left_out.node);
-    }
     return text != NULL ? json_node_init_string(json_node_alloc(), text) : NULL;
   }
   case '[':
@@ -329,9 +416,11 @@ read_value(Reader *reader) {
 
 /* own: text may be written to (NULL: not). */
 static JsonNode *
-make_tree(const char *text, char *own, size_t length, DemurJsonTexts **texts, GError **error) {
-  g_autoptr(DemurJsonTexts) left_out = texts != NULL ? texts_new() : NULL;
-  Reader reader = {.own = own != NULL, .texts = left_out, .at = text, .end = text + length};
+make_tree(const char *text, char *own, size_t length, const char *const *names,
+          DemurJsonApart **apart, GError **error) {
+  g_autoptr(DemurJsonApart) kept = names != NULL ? apart_new() : NULL;
+  Reader reader = {
+      .own = own != NULL, .names = names, .apart = kept, .at = text, .end = text + length};
   skip_blanks(&reader);
   g_autoptr(JsonNode) root = NULL;
   if (reader.at < reader.end && (*reader.at == '{' || *reader.at == '['))
@@ -344,12 +433,12 @@ make_tree(const char *text, char *own, size_t length, DemurJsonTexts **texts, GE
   const gboolean is_ascii = reader.seen < 0x80;
   if (root != NULL && reader.at == reader.end &&
       (is_ascii || g_utf8_validate(text, reader.end - text, NULL))) {
-    if (texts != NULL)
-      *texts = g_steal_pointer(&left_out);
+    if (names != NULL)
+      *apart = g_steal_pointer(&kept);
     return g_steal_pointer(&root);
   }
-  if (texts != NULL)
-    *texts = texts_new(); /* json-glib leaves none out */
+  if (names != NULL)
+    *apart = apart_new(); /* json-glib's tree has all in it */
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   return demur_json_load(parser, text, (gssize)length, error) ? json_parser_steal_root(parser)
                                                               : NULL;
@@ -357,10 +446,11 @@ make_tree(const char *text, char *own, size_t length, DemurJsonTexts **texts, GE
 
 JsonNode *
 demur_json_tree(const char *text, gssize length, GError **error) {
-  return make_tree(text, NULL, length < 0 ? strlen(text) : (size_t)length, NULL, error);
+  return make_tree(text, NULL, length < 0 ? strlen(text) : (size_t)length, NULL, NULL, error);
 }
 
 JsonNode *
-demur_json_tree_of_own(char *text, gsize length, DemurJsonTexts **texts, GError **error) {
-  return make_tree(text, text, length, texts, error);
+demur_json_tree_of_own(char *text, gsize length, const char *const *names, DemurJsonApart **apart,
+                       GError **error) {
+  return make_tree(text, text, length, names, apart, error);
 }

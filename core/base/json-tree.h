@@ -12,19 +12,23 @@ G_BEGIN_DECLS
 JsonNode *demur_json_tree(const char *text, gssize length,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Strings of a tree that are so long that a copy of them costs what reading the rest does (a selector's reference scans):
- * they stay in the text that the tree was made of, and their nodes hold the empty string. */
-typedef struct DemurJsonTexts DemurJsonTexts;
-void demur_json_texts_free(DemurJsonTexts *texts);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurJsonTexts, demur_json_texts_free)
+/* Members of a document that would cost more in its tree than in what reads them (a selector's reference scans): strings stay in
+ * the text that the tree was made of, numbers of arrays lie one behind the other, and their nodes hold the empty string and array. */
+typedef struct DemurJsonApart DemurJsonApart;
+void demur_json_apart_free(DemurJsonApart *apart);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurJsonApart, demur_json_apart_free)
 
-/* The string [*length], without a NUL, of a node that is one of them; borrowed of the text. NULL: it is none. */
-const char *demur_json_texts_find(const DemurJsonTexts *texts, const JsonNode *node, gsize *length);
+/* The string [*length], without a NUL, of a node that is one of them; borrowed of the text. NULL: it is none, or apart is NULL. */
+const char *demur_json_apart_text(const DemurJsonApart *apart, const JsonNode *node, gsize *length);
+
+/* The numbers [*n] of a node that is one of them, whole ones too; borrowed. NULL: it is none, or apart is NULL. */
+const double *demur_json_apart_numbers(const DemurJsonApart *apart, const JsonNode *node, gsize *n);
 
 /* demur_json_tree of a text [length + 1], with its NUL, that nobody else reads meanwhile: the ends of its strings are marked
- * in it while it is read, and are as they were afterwards. texts (NULL: not asked for, nothing is left out): the strings that
- * were left out, with a tree; the text must outlive what is read of them. */
-JsonNode *demur_json_tree_of_own(char *text, gsize length, DemurJsonTexts **texts,
-                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * in it while it is read, and are as they were afterwards. names (ends with NULL; NULL: none): members, wherever they stand, whose
+ * string or array of nothing but numbers is kept apart, however short: whoever reads such a member asks for it as
+ * demur_json_read_doubles_of does. *apart, with a tree: those that were; the text must outlive what is read of them. */
+JsonNode *demur_json_tree_of_own(char *text, gsize length, const char *const *names,
+                                 DemurJsonApart **apart, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

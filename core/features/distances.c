@@ -226,72 +226,94 @@ choose_kernels(void) {
 /* ---- the reference ---- */
 
 struct DemurDistanceReference {
-  const double *rows; /* [n][d], borrowed; NULL: there are only those that are packed */
-  double *unpacked;   /* [n][d] of these, by the first pass that is long enough; atomic */
-  size_t n, d;
-  size_t n_panels;
-  double *packed; /* [n_panels][d][PANEL], rows behind the last are 0 */
-  double *norms;  /* [n_panels * PANEL], of those rows infinite */
+  size_t n, d, n_panels;
+  const double *rows; /* [n][d], borrowed; NULL: they are given */
+  DemurDistanceRows give;
+  gpointer data;
+  /* Of rows that are given, each made by the first pass that needs it; atomic, NULL until then. */
+  double *unpacked; /* [n][d] */
+  double *
+      packed; /* [n_panels][d][PANEL], rows behind the last are 0; then norms [n_panels][PANEL], of those rows infinite */
+  gint was_passed; /* atomic: whether there was a pass of few queries */
 };
 
 static DemurDistanceReference *
-reference_alloc(const double *rows, size_t n, size_t d, GError **error) {
-  g_autoptr(DemurDistanceReference) reference = g_new0(DemurDistanceReference, 1);
-  reference->rows = rows;
+reference_alloc(size_t n, size_t d) {
+  DemurDistanceReference *reference = g_new0(DemurDistanceReference, 1);
   reference->n = n;
   reference->d = d;
   reference->n_panels = (n + PANEL - 1) / PANEL;
-  reference->packed = demur_memory_unset(reference->n_panels * PANEL, d, sizeof(double), error);
-  if (reference->packed == NULL)
-    return NULL;
-  reference->norms = demur_new_array(double, PANEL * reference->n_panels);
-  return g_steal_pointer(&reference);
+  return reference;
 }
 
-/* Panel p of the rows [n_rows][d] that belong into it. */
+/* The rows [n_rows][d] as panel [d][PANEL]. */
 static void
-pack(DemurDistanceReference *reference, size_t p, const double *rows, size_t n_rows,
-     const Kernels *kernels) {
-  const size_t d = reference->d;
-  double *panel = reference->packed + p * d * PANEL;
+pack(size_t d, const double *rows, size_t n_rows, const Kernels *kernels, double *panel,
+     double norms[PANEL]) {
   for (size_t k = 0; k < d; k++) {
     for (size_t j = 0; j < n_rows; j++)
       panel[k * PANEL + j] = rows[j * d + k];
     for (size_t j = n_rows; j < PANEL; j++)
       panel[k * PANEL + j] = 0.0;
   }
-  double *norms = reference->norms + p * PANEL;
   kernels->panel_norms(panel, d, norms);
   for (size_t j = n_rows; j < PANEL; j++)
     norms[j] = INFINITY;
 }
 
-DemurDistanceReference *
-demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **error) {
-  g_return_val_if_fail(n > 0 && d > 0, NULL);
-  DemurDistanceReference *reference = reference_alloc(rows, n, d, error);
+/* Panel p; given [PANEL][d] is room for its rows. */
+static void
+make_panel(const DemurDistanceReference *reference, size_t p, const Kernels *kernels, double *given,
+           double *panel, double norms[PANEL]) {
+  const size_t d = reference->d, first = p * PANEL, n_rows = MIN(reference->n - first, PANEL);
+  const double *rows = given;
+  if (reference->rows != NULL)
+    rows = reference->rows + first * d;
+  else
+    reference->give(first, n_rows, given, reference->data);
+  pack(d, rows, n_rows, kernels, panel, norms);
+}
+
+/* All panels and their norms; NULL with error. */
+static double *
+pack_all(const DemurDistanceReference *reference, GError **error) {
+  const size_t d = reference->d, n_panels = reference->n_panels;
+  double *packed = demur_memory_unset(n_panels * PANEL, d + 1, sizeof(double), error);
+  if (packed == NULL)
+    return NULL;
+  DEMUR_AUTO_ALIGNED double *given = demur_new_matrix(double, PANEL, d);
   const Kernels kernels = choose_kernels();
-  for (size_t p = 0; reference != NULL && p < reference->n_panels; p++)
-    pack(reference, p, rows + p * PANEL * d, MIN(n - p * PANEL, PANEL), &kernels);
-  return reference;
+  for (size_t p = 0; p < n_panels; p++)
+    make_panel(reference, p, &kernels, given, packed + p * d * PANEL,
+               packed + (n_panels * d + p) * PANEL);
+  return packed;
+}
+
+/* What place holds; where that is nothing, made, which is freed where another thread was faster. */
+static double *
+keep_first(double **place, double *made) {
+  if (g_atomic_pointer_compare_and_exchange(place, NULL, made))
+    return made;
+  g_aligned_free(made);
+  return g_atomic_pointer_get(place);
 }
 
 DemurDistanceReference *
-demur_distance_reference_new_filled(size_t n, size_t d, DemurDistanceFill fill, gpointer data,
-                                    GError **error) {
+demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **error) {
   g_return_val_if_fail(n > 0 && d > 0, NULL);
-  g_autoptr(DemurDistanceReference) reference = reference_alloc(NULL, n, d, error);
-  DEMUR_AUTO_ALIGNED double *rows = demur_memory_unset(PANEL, d, sizeof(double), error);
-  if (reference == NULL || rows == NULL)
-    return NULL;
-  const Kernels kernels = choose_kernels();
-  for (size_t p = 0; p < reference->n_panels; p++) {
-    const size_t n_rows = MIN(n - p * PANEL, PANEL);
-    if (!fill(p * PANEL, n_rows, rows, data, error))
-      return NULL;
-    pack(reference, p, rows, n_rows, &kernels);
-  }
-  return g_steal_pointer(&reference);
+  g_autoptr(DemurDistanceReference) reference = reference_alloc(n, d);
+  reference->rows = rows;
+  reference->packed = pack_all(reference, error);
+  return reference->packed != NULL ? g_steal_pointer(&reference) : NULL;
+}
+
+DemurDistanceReference *
+demur_distance_reference_new_given(size_t n, size_t d, DemurDistanceRows give, gpointer data) {
+  g_return_val_if_fail(n > 0 && d > 0, NULL);
+  DemurDistanceReference *reference = reference_alloc(n, d);
+  reference->give = give;
+  reference->data = data;
+  return reference;
 }
 
 void
@@ -300,7 +322,6 @@ demur_distance_reference_free(DemurDistanceReference *reference) {
     return;
   g_aligned_free(reference->packed);
   g_aligned_free(reference->unpacked);
-  g_aligned_free(reference->norms);
   g_free(reference);
 }
 
@@ -452,12 +473,17 @@ typedef struct {
   double *sum;        /* [CHUNK_ROWS] of exp(-d^2 / 2 - maximum) */
   double *kernel_sum; /* [CHUNK_ROWS] */
   double *row;        /* [d] of the reference */
+  /* Where nothing is packed: */
+  double *given, *panel; /* [PANEL][d], [d][PANEL] */
+  double *panel_norms;   /* [BLOCK] */
 } Scratch;
 
 typedef struct {
   const DemurDistanceReference *reference;
   const DemurDistanceWants *wants;
-  const double *rows; /* of the reference, [n][d]; NULL: only packed */
+  const double *rows; /* of the reference, [n][d]; NULL: given one by one */
+  const double
+      *packed; /* of the reference, with its norms; NULL: panels are made as they are needed */
   const double *queries;
   size_t m;
   const gssize *exclude;
@@ -498,12 +524,14 @@ keep_near(const double *squares, const guint8 *places, size_t n, size_t first, s
   }
 }
 
-/* All that is wanted of one query and one block of reference rows. */
+/* All that is wanted of one query and one block of reference rows, the first of which is row first and whose norms [width] are
+ * given. */
 static void
-take_row(const Pass *pass, Scratch *s, size_t row, size_t local, size_t first, size_t width) {
+take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *norms, size_t first,
+         size_t width) {
   const DemurDistanceWants *wants = pass->wants;
   double *squares = s->tile + local * BLOCK;
-  double smallest = to_squares(squares, pass->reference->norms + first, width, s->norms[local]);
+  double smallest = to_squares(squares, norms, width, s->norms[local]);
   if (wants->kernel_sum != NULL) {
     const size_t start = pass->starts[first / BLOCK], end = pass->starts[first / BLOCK + 1];
     s->kernel_sum[local] += weighted_exp_sum(squares, pass->places + start, pass->weights + start,
@@ -547,15 +575,12 @@ expect_row(const double *row, size_t d) {
     __builtin_prefetch(row + k);
 }
 
-/* Row index of the reference, to borrow, or unpacked into row [d]. */
+/* Row index of the reference, to borrow, or put into row [d]. */
 static const double *
 row_of(const Pass *pass, size_t index, double *row) {
-  const size_t d = pass->reference->d;
   if (pass->rows != NULL)
-    return pass->rows + index * d;
-  const double *panel = pass->reference->packed + index / PANEL * PANEL * d + index % PANEL;
-  for (size_t k = 0; k < d; k++)
-    row[k] = panel[k * PANEL];
+    return pass->rows + index * pass->reference->d;
+  pass->reference->give(index, 1, row, pass->reference->data);
   return row;
 }
 
@@ -623,12 +648,22 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
 
   for (size_t first = 0; first < reference->n_panels * PANEL; first += BLOCK) {
     const size_t width = MIN(BLOCK, reference->n_panels * PANEL - first);
-    for (size_t j = 0; j < width; j += PANEL)
+    const double *norms = s->panel_norms;
+    if (pass->packed != NULL)
+      norms = pass->packed + reference->n_panels * PANEL * d + first;
+    for (size_t j = 0; j < width; j += PANEL) {
+      const double *panel = s->panel;
+      if (pass->packed != NULL)
+        panel = pass->packed + (first + j) * d;
+      else
+        make_panel(reference, (first + j) / PANEL, &pass->kernels, s->given, s->panel,
+                   s->panel_norms + j);
       for (size_t g = 0; g < n_groups; g++)
-        pass->kernels.tile(s->group + g * GROUP * d, reference->packed + (first + j) * d, d,
-                           s->tile + g * GROUP * BLOCK + j, BLOCK);
+        pass->kernels.tile(s->group + g * GROUP * d, panel, d, s->tile + g * GROUP * BLOCK + j,
+                           BLOCK);
+    }
     for (size_t local = 0; local < n_rows; local++)
-      take_row(pass, s, begin + local, local, first, width);
+      take_row(pass, s, begin + local, local, norms, first, width);
   }
 
   for (size_t local = 0; local < n_rows; local++) {
@@ -642,8 +677,7 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
   }
 }
 
-/* The rows for a pass that looks k of them up for each of m queries: of a few it takes them out of their panels, where each of
- * their numbers lies in a line of the cache of its own; of many they are unpacked, once. NULL: out of the panels. */
+/* The rows for a pass that looks k of them up for each of m queries: few are given one by one, many all at once. NULL: one by one. */
 static const double *
 rows_for(const DemurDistanceReference *reference, size_t m, size_t k) {
   const size_t n = reference->n, d = reference->d;
@@ -654,16 +688,26 @@ rows_for(const DemurDistanceReference *reference, size_t m, size_t k) {
   if (rows != NULL || m * k < n)
     return rows;
   rows = demur_memory_unset(n, d, sizeof(double), NULL);
-  for (size_t i = 0; rows != NULL && i < n; i += PANEL) {
-    const double *panel = reference->packed + i * d;
-    for (size_t c = 0; c < d; c++)
-      for (size_t j = 0; j < MIN(PANEL, n - i); j++)
-        rows[(i + j) * d + c] = panel[c * PANEL + j];
-  }
-  if (g_atomic_pointer_compare_and_exchange(place, NULL, rows))
-    return rows;
-  g_aligned_free(rows); /* another thread's were first */
-  return g_atomic_pointer_get(place);
+  if (rows != NULL)
+    reference->give(0, n, rows, reference->data);
+  return keep_first(place, rows);
+}
+
+/* *packed: the panels for a pass of m queries; NULL: the pass makes each for itself. The first pass of few queries does: of a program
+ * that looks at one scan it is the only one, and most of its time would go into the memory for all panels. */
+static gboolean
+panels_for(const DemurDistanceReference *reference, size_t m, const double **packed,
+           GError **error) {
+  DemurDistanceReference *mutable = (DemurDistanceReference *)reference;
+  *packed = g_atomic_pointer_get(&mutable->packed);
+  if (*packed != NULL ||
+      (m <= GROUP && g_atomic_int_compare_and_exchange(&mutable->was_passed, FALSE, TRUE)))
+    return TRUE;
+  double *made = pack_all(reference, error);
+  if (made == NULL)
+    return FALSE;
+  *packed = keep_first(&mutable->packed, made);
+  return TRUE;
 }
 
 gboolean
@@ -676,6 +720,9 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
                        FALSE);
   const size_t d = reference->d, n_threads = demur_parallel_n_threads(parallel);
   const size_t n_blocks = (reference->n + BLOCK - 1) / BLOCK;
+  const double *packed;
+  if (!panels_for(reference, m, &packed, error))
+    return FALSE;
   DEMUR_AUTO_ALIGNED size_t *starts = NULL;
   DEMUR_AUTO_ALIGNED guint8 *places = NULL;
   DEMUR_AUTO_ALIGNED double *weights = NULL;
@@ -698,6 +745,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
       .reference = reference,
       .wants = wants,
       .rows = rows_for(reference, m, wants->k),
+      .packed = packed,
       .queries = queries,
       .m = m,
       .exclude = exclude,
@@ -720,6 +768,9 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
         .sum = demur_new_array(double, pass.chunk_rows),
         .kernel_sum = demur_new_array(double, pass.chunk_rows),
         .row = demur_new_array(double, d),
+        .given = packed == NULL ? demur_new_matrix(double, PANEL, d) : NULL,
+        .panel = packed == NULL ? demur_new_matrix(double, d, PANEL) : NULL,
+        .panel_norms = packed == NULL ? demur_new_array(double, BLOCK) : NULL,
     };
 
   const size_t n_chunks = (m + pass.chunk_rows - 1) / pass.chunk_rows;
@@ -745,6 +796,9 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
     g_aligned_free(s->sum);
     g_aligned_free(s->kernel_sum);
     g_aligned_free(s->row);
+    g_aligned_free(s->given);
+    g_aligned_free(s->panel);
+    g_aligned_free(s->panel_norms);
   }
   g_free(pass.scratch);
   return going;

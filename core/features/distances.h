@@ -16,7 +16,7 @@
 
 G_BEGIN_DECLS
 
-/* Reference rows [n][d] packed for the pass. Immutable once made. */
+/* Reference rows [n][d] for the pass. Any number of threads may make passes over it. */
 typedef struct DemurDistanceReference DemurDistanceReference;
 
 /* rows [n][d] are borrowed and must outlive the reference; d >= 1, n >= 1, finite. NULL with
@@ -24,21 +24,22 @@ typedef struct DemurDistanceReference DemurDistanceReference;
 DemurDistanceReference *demur_distance_reference_new(const double *rows, size_t n, size_t d,
                                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Gives the rows [n_rows][d] from row first on, DEMUR_DISTANCE_PANEL of them at most; FALSE with error: there are none. */
-typedef gboolean (*DemurDistanceFill)(size_t first, size_t n_rows, double *rows, gpointer data,
-                                      GError **error);
 #define DEMUR_DISTANCE_PANEL 16
 
-/* The same of rows that are asked for in their order, a few at a time, and kept nowhere but packed: half the memory, until a pass of many queries
- * looks rows up (any thread; the answers are the same bytes). */
-DemurDistanceReference *
-demur_distance_reference_new_filled(size_t n, size_t d, DemurDistanceFill fill, gpointer data,
-                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Gives the rows [n_rows][d] from row first on, finite ones; by any thread, and the same each time. */
+typedef void (*DemurDistanceRows)(size_t first, size_t n_rows, double *rows, gpointer data);
+
+/* The same of rows that nobody keeps: they are asked for by the passes, a few at a time, or all at once where a pass has many queries.
+ * Then they are packed, and kept by rows too where many are looked up; until then the reference takes no memory. The answers are the
+ * same bytes. data must outlive the reference. Never NULL. */
+DemurDistanceReference *demur_distance_reference_new_given(size_t n, size_t d,
+                                                           DemurDistanceRows give,
+                                                           gpointer data) G_GNUC_WARN_UNUSED_RESULT;
 void demur_distance_reference_free(DemurDistanceReference *reference);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDistanceReference, demur_distance_reference_free)
 size_t demur_distance_reference_n(const DemurDistanceReference *reference);
 size_t demur_distance_reference_width(const DemurDistanceReference *reference);
-/* As they were given; NULL where they were filled in. */
+/* As they were passed to demur_distance_reference_new; NULL of one that is given them. */
 const double *demur_distance_reference_rows(const DemurDistanceReference *reference);
 
 /* What is taken from the pass: a NULL (or k = 0) leaves that part out and costs nothing. */
@@ -61,7 +62,8 @@ typedef struct {
 } DemurDistanceWants;
 
 /* queries [m][d]; exclude [m]: the reference row that is this query itself and is left out of its
- * nearest rows and of its log-sum-exp, -1 for none (NULL: none at all). FALSE when cancelled. */
+ * nearest rows and of its log-sum-exp, -1 for none (NULL: none at all). FALSE when cancelled, and with DEMUR_ERROR_INPUT where
+ * memory does not suffice for packing the rows. */
 gboolean demur_distance_pass(const DemurDistanceReference *reference, const double *queries,
                              size_t m, const gssize *exclude, const DemurDistanceWants *wants,
                              DemurParallel *parallel, const DemurProgress *progress,

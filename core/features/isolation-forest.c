@@ -356,7 +356,7 @@ check_trees(const DemurForest *forest, GError **error) {
 }
 
 DemurForest *
-demur_forest_read_json(JsonObject *object, size_t d, GError **error) {
+demur_forest_read_json(JsonObject *object, const DemurJsonApart *apart, size_t d, GError **error) {
   gint64 n_trees, sample, n_nodes;
   if (!demur_json_read_int(object, "n_trees", 1, MAX_TREES, &n_trees, error) ||
       !demur_json_read_int(object, "sample", 2, MAX_SAMPLE, &sample, error) ||
@@ -367,10 +367,11 @@ demur_forest_read_json(JsonObject *object, size_t d, GError **error) {
   DEMUR_AUTO_ALIGNED float *cuts = NULL;
   const guint32 last = (guint32)n - 1;
   if (!demur_json_read_indices(object, "roots", (size_t)n_trees, 0, last, &roots, error) ||
-      !demur_json_read_indices(object, "columns", n, 0, (guint32)d - 1, &columns, error) ||
-      !demur_json_read_indices(object, "lefts", n, 0, last, &lefts, error) ||
-      !demur_json_read_indices(object, "counts", n, 0, MAX_SAMPLE, &counts, error) ||
-      !demur_json_read_floats_base64(object, "cuts", n, &cuts, error))
+      !demur_json_read_indices_of(object, apart, "columns", n, 0, (guint32)d - 1, &columns,
+                                  error) ||
+      !demur_json_read_indices_of(object, apart, "lefts", n, 0, last, &lefts, error) ||
+      !demur_json_read_indices_of(object, apart, "counts", n, 0, MAX_SAMPLE, &counts, error) ||
+      !demur_json_read_floats_base64_of(object, apart, "cuts", n, &cuts, error))
     return NULL;
   for (size_t t = 0; t < (size_t)n_trees; t++)
     if (t == 0 ? roots[t] != 0 : roots[t] <= roots[t - 1]) {

@@ -12,6 +12,7 @@
 #include <glib.h>
 #include <json-glib/json-glib.h>
 
+#include "base/json-tree.h"
 #include "base/json-writer.h"
 #include "base/parallel.h"
 
@@ -35,9 +36,9 @@ void demur_forest_score(const DemurForest *forest, const float *queries, size_t 
 
 /* The members of one JSON object (the caller opens and closes it); what was written reads back to
  * the same scores. A document that is no forest of width d is refused (DEMUR_ERROR_INPUT): children
- * must lie behind their parent, so that every path ends. */
+ * must lie behind their parent, so that every path ends. apart (NULL: none): what the object's tree left out. */
 void demur_forest_write_json(const DemurForest *forest, DemurJson *json);
-DemurForest *demur_forest_read_json(JsonObject *object, size_t d,
+DemurForest *demur_forest_read_json(JsonObject *object, const DemurJsonApart *apart, size_t d,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

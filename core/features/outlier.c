@@ -1,7 +1,7 @@
 /* The five outlier features together: paper, section "Meta features"; method.md, "Meta features".
  *
  * Data layout: the reference is kept raw (float, for the forest and the file) and standardised
- * (double), packed for the pass; where it is fitted, by rows too. Scoring takes queries in batches, so that its memory does not
+ * (double), packed for the pass, where it is fitted by rows too, and of a model that was read not before a pass needs it. Scoring takes queries in batches, so that its memory does not
  * grow with their number.
  *
  * Cost of fitting n rows: one pass over n x n distances that gives the nearest rows (LOF) and the
@@ -10,6 +10,7 @@
  */
 #include "features/outlier.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ struct DemurOutlierModel {
   size_t d, n_fitted, n;
   guint32 *rows;       /* [n], ascending, in [0, n_fitted) */
   float *raw;          /* [n][d] */
-  double *standard;    /* [n][d]; NULL of a model that was read: what is packed suffices to score */
+  double *standard;    /* [n][d]; NULL of a model that was read: the passes ask for it */
   DemurScaler *scaler; /* of raw */
   DemurDistanceReference *reference;
   size_t n_svm;
@@ -511,14 +512,30 @@ read_size(JsonObject *object, const char *key, gint64 minimum, gint64 maximum, s
   return TRUE;
 }
 
-static gboolean
-fill_standard(size_t first, size_t n_rows, double *rows, gpointer data, GError **error) {
+/* Rows of the reference, which are known to be finite when standardised. */
+static void
+give_standard(size_t first, size_t n_rows, double *rows, gpointer data) {
   const DemurOutlierModel *model = data;
-  return standardise(model, model->raw + first * model->d, n_rows, first, rows, error);
+  demur_scaler_apply_floats(model->scaler, model->raw + first * model->d, n_rows, rows);
+}
+
+/* The reference of a model that was read, whose values are finite: none may lie too far. Where no float could, none is looked at. */
+static gboolean
+check_reference(const DemurOutlierModel *model, GError **error) {
+  const size_t d = model->d;
+  const double *means = demur_scaler_means(model->scaler), *sds = demur_scaler_sds(model->scaler);
+  gboolean any_suffices = TRUE;
+  for (size_t j = 0; j < d; j++)
+    any_suffices = any_suffices && (FLT_MAX + fabs(means[j])) / sds[j] <= 0.5 * FARTHEST;
+  DEMUR_AUTO_ALIGNED double *row = demur_new_array(double, d);
+  for (size_t i = 0; !any_suffices && i < model->n; i++)
+    if (!standardise(model, model->raw + i * d, 1, i, row, error))
+      return FALSE;
+  return TRUE;
 }
 
 DemurOutlierModel *
-demur_outlier_model_read_json(JsonObject *object, const DemurJsonTexts *texts, GError **error) {
+demur_outlier_model_read_json(JsonObject *object, const DemurJsonApart *apart, GError **error) {
   const char *format;
   if (!demur_json_read_string(object, "format", &format, error))
     return NULL;
@@ -551,11 +568,14 @@ demur_outlier_model_read_json(JsonObject *object, const DemurJsonTexts *texts, G
       !demur_json_read_double(object, "svm_gamma", 1e-300, 1e300, &model->gamma, error) ||
       !demur_json_read_doubles(object, "scaler_means", d, -INFINITY, INFINITY, &means, error) ||
       !demur_json_read_doubles(object, "scaler_sds", d, 0.0, INFINITY, &sds, error) ||
-      !demur_json_read_indices(object, "rows", n, 0, (guint32)n_fitted - 1, &model->rows, error) ||
-      !demur_json_read_floats_base64_of(object, texts, "reference", n * d, &model->raw, error) ||
-      !demur_json_read_doubles(object, "svm_alphas", n, 0.0, 1.0, &model->alphas, error) ||
-      !demur_json_read_doubles(object, "lof_kdist", n, 0.0, 1e110, &model->kdist, error) ||
-      !demur_json_read_doubles(object, "lof_lrd", n, 0.0, 1e11, &model->lrd, error) ||
+      !demur_json_read_indices_of(object, apart, "rows", n, 0, (guint32)n_fitted - 1, &model->rows,
+                                  error) ||
+      !demur_json_read_floats_base64_of(object, apart, "reference", n * d, &model->raw, error) ||
+      !demur_json_read_doubles_of(object, apart, "svm_alphas", n, 0.0, 1.0, &model->alphas,
+                                  error) ||
+      !demur_json_read_doubles_of(object, apart, "lof_kdist", n, 0.0, 1e110, &model->kdist,
+                                  error) ||
+      !demur_json_read_doubles_of(object, apart, "lof_lrd", n, 0.0, 1e11, &model->lrd, error) ||
       !demur_json_read_object(object, "forest", &forest, error))
     return NULL;
   for (size_t i = 1; i < n; i++)
@@ -567,7 +587,9 @@ demur_outlier_model_read_json(JsonObject *object, const DemurJsonTexts *texts, G
   model->scaler = demur_scaler_new_from_arrays(means, sds, d, error);
   if (model->scaler == NULL)
     return NULL;
-  model->reference = demur_distance_reference_new_filled(n, d, fill_standard, model, error);
-  model->forest = model->reference != NULL ? demur_forest_read_json(forest, d, error) : NULL;
+  if (!check_reference(model, error))
+    return NULL;
+  model->reference = demur_distance_reference_new_given(n, d, give_standard, model);
+  model->forest = demur_forest_read_json(forest, apart, d, error);
   return model->forest != NULL ? g_steal_pointer(&model) : NULL;
 }

@@ -93,8 +93,8 @@ const DemurScaler *demur_outlier_model_scaler(const DemurOutlierModel *model);
  * not sound (sizes, indices, non-finite values) is refused with DEMUR_ERROR_INPUT naming the
  * member, one of another format with DEMUR_ERROR_UNSUPPORTED. */
 void demur_outlier_model_write_json(const DemurOutlierModel *model, DemurJson *json);
-/* texts (NULL: none): what the object's tree left out. */
-DemurOutlierModel *demur_outlier_model_read_json(JsonObject *object, const DemurJsonTexts *texts,
+/* apart (NULL: none): what the object's tree left out. */
+DemurOutlierModel *demur_outlier_model_read_json(JsonObject *object, const DemurJsonApart *apart,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -16,6 +16,14 @@
 
 #define FORMAT "demur-selector"
 
+/* The members that are kept apart from the tree of a document that is read once: each is read by a function that asks for it. */
+static const char *const kept_apart[] = {
+    "inputs",     "scores", "risks",      "labels",    "sites",   /* of training_scans */
+    "parameters",                                                 /* of models */
+    "reference",  "rows",   "svm_alphas", "lof_kdist", "lof_lrd", /* of outlier */
+    "columns",    "lefts",  "counts",     "cuts",                 /* of its forest */
+    NULL};
+
 static void
 write_hashes(DemurJson *json, const char *key, const guint64 *hashes, size_t n) {
   g_autofree char *text = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);
@@ -355,7 +363,8 @@ read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
 }
 
 static gboolean
-read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, GError **error) {
+read_model(const DemurSelector *s, JsonArray *list, const DemurJsonApart *apart,
+           DemurSelectorModel *model, GError **error) {
   const guint n = json_array_get_length(list);
   if ((n == 0) != (s->settings->scoring != DEMUR_SCORING_NETWORK) || n > 1000) {
     demur_error_set(error, DEMUR_ERROR_INPUT,
@@ -369,8 +378,8 @@ read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, G
     DEMUR_AUTO_ALIGNED float *parameters = NULL;
     if (!demur_json_read_element(list, a, "models", &object, error) ||
         !demur_json_read_int(object, "epoch", 0, G_MAXINT64, &model->epochs[a], error) ||
-        !demur_json_read_floats_base64(object, "parameters", s->shape.n_parameters, &parameters,
-                                       error))
+        !demur_json_read_floats_base64_of(object, apart, "parameters", s->shape.n_parameters,
+                                          &parameters, error))
       return FALSE;
     if (model->parameters == NULL)
       model->parameters = demur_new_matrix(float, n, s->shape.n_parameters);
@@ -382,7 +391,7 @@ read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, G
 }
 
 static gboolean
-read_models(DemurSelector *s, JsonObject *root, GError **error) {
+read_models(DemurSelector *s, JsonObject *root, const DemurJsonApart *apart, GError **error) {
   s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
   JsonArray *models;
   if (!demur_json_read_array(root, "models", &models, error))
@@ -401,7 +410,7 @@ read_models(DemurSelector *s, JsonObject *root, GError **error) {
       return FALSE;
     }
     DemurSelectorModel *model = &s->models[s->n_models++];
-    if (!read_model(s, json_node_get_array(node), model, error))
+    if (!read_model(s, json_node_get_array(node), apart, model, error))
       return FALSE;
   }
   return TRUE;
@@ -471,18 +480,20 @@ check_recalibration(const DemurSelector *s, GError **error) {
 }
 
 static gboolean
-read_kept(DemurSelector *s, JsonObject *root, GError **error) {
+read_kept(DemurSelector *s, JsonObject *root, const DemurJsonApart *apart, GError **error) {
   JsonObject *object;
   JsonArray *names;
   DEMUR_AUTO_ALIGNED float *sites = NULL;
   if (!demur_json_read_object(root, "training_scans", &object, error) ||
       !read_size(object, "n", 0, DEMUR_SELECTOR_MAX_KEPT, &s->n_kept, error) ||
-      !demur_json_read_floats_base64(object, "inputs", s->n_kept * s->n_inputs, &s->kept_inputs,
-                                     error) ||
-      !demur_json_read_floats_base64(object, "scores", s->n_kept, &s->kept_scores, error) ||
-      !demur_json_read_floats_base64(object, "risks", s->n_kept, &s->kept_risks, error) ||
-      !demur_json_read_floats_base64(object, "labels", s->n_kept, &s->kept_labels, error) ||
-      !demur_json_read_floats_base64(object, "sites", s->n_kept, &sites, error) ||
+      !demur_json_read_floats_base64_of(object, apart, "inputs", s->n_kept * s->n_inputs,
+                                        &s->kept_inputs, error) ||
+      !demur_json_read_floats_base64_of(object, apart, "scores", s->n_kept, &s->kept_scores,
+                                        error) ||
+      !demur_json_read_floats_base64_of(object, apart, "risks", s->n_kept, &s->kept_risks, error) ||
+      !demur_json_read_floats_base64_of(object, apart, "labels", s->n_kept, &s->kept_labels,
+                                        error) ||
+      !demur_json_read_floats_base64_of(object, apart, "sites", s->n_kept, &sites, error) ||
       !demur_json_read_array(object, "site_names", &names, error))
     return FALSE;
   const guint n = json_array_get_length(names);
@@ -510,7 +521,7 @@ read_kept(DemurSelector *s, JsonObject *root, GError **error) {
 
 /* Outlier models, projection and components: what the columns of the meta features need. */
 static gboolean
-read_features(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, GError **error) {
+read_features(DemurSelector *s, JsonObject *root, const DemurJsonApart *apart, GError **error) {
   const gboolean with_outlier = has_member(root, "outlier");
   JsonObject *outlier;
   if (!read_size(root, "n_svd", 0, (gint64)s->embedding_width, &s->n_svd, error) ||
@@ -539,7 +550,7 @@ read_features(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, G
                                 INFINITY, &s->svd_components, error)))
     return FALSE;
   if (!demur_json_read_object(root, "outlier", &outlier, error) ||
-      (s->outlier = demur_outlier_model_read_json(outlier, texts, error)) == NULL ||
+      (s->outlier = demur_outlier_model_read_json(outlier, apart, error)) == NULL ||
       !read_size(root, "n_reference", 1, G_MAXINT32, &s->n_reference, error) ||
       (s->release == DEMUR_RELEASE_NONE &&
        !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error)))
@@ -592,7 +603,7 @@ read_release(DemurSelector *s, JsonObject *root, GError **error) {
 }
 
 static gboolean
-read_document(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, GError **error) {
+read_document(DemurSelector *s, JsonObject *root, const DemurJsonApart *apart, GError **error) {
   const char *format, *seed;
   gint64 version;
   if (!demur_json_read_string(root, "format", &format, error))
@@ -645,11 +656,11 @@ read_document(DemurSelector *s, JsonObject *root, const DemurJsonTexts *texts, G
   }
   if (has_member(root, "federated") && !demur_selector_read_federated(s, root, error))
     return FALSE;
-  return read_features(s, root, texts, error) &&
+  return read_features(s, root, apart, error) &&
          read_corrector(s, root, "corrected", &s->corrected, error) &&
          read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&
          read_sites(s, root, error) && read_inputs(s, root, error) && check_scoring(s, error) &&
-         read_models(s, root, error) && read_kept(s, root, error) &&
+         read_models(s, root, apart, error) && read_kept(s, root, apart, error) &&
          demur_selector_check_sound(s, error);
 }
 
@@ -677,13 +688,13 @@ demur_selector_load_root(const char *text, gssize length, const char *name, GErr
   return check_root(tree, local, name, error);
 }
 
-/* The selector, not sealed; *digest: the one its document names (owned). texts: what the tree left out. */
+/* The selector, not sealed; *digest: the one its document names (owned). apart: what the tree left out. */
 static DemurSelector *
-read_object_unsealed(JsonObject *root, const DemurJsonTexts *texts, const char *name, char **digest,
+read_object_unsealed(JsonObject *root, const DemurJsonApart *apart, const char *name, char **digest,
                      GError **error) {
   g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  if (!read_document(selector, root, texts, &local) || !read_text(root, "digest", digest, &local)) {
+  if (!read_document(selector, root, apart, &local) || !read_text(root, "digest", digest, &local)) {
     const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
     demur_error_set(error, code, "%s is not a usable selector: %s", name, local->message);
     demur_error_because(error, local);
@@ -724,15 +735,15 @@ demur_selector_is_document(const char *text, gsize length, const char *digest) {
 
 DemurSelector *
 demur_selector_from_document(char *text, gsize length, const char *name, GError **error) {
-  g_autoptr(DemurJsonTexts) texts = NULL;
+  g_autoptr(DemurJsonApart) apart = NULL;
   GError *local = NULL;
-  JsonNode *tree = demur_json_tree_of_own(text, length, &texts, &local);
+  JsonNode *tree = demur_json_tree_of_own(text, length, kept_apart, &apart, &local);
   g_autoptr(JsonNode) root = check_root(tree, local, name, error);
   if (root == NULL)
     return NULL;
   g_autofree char *digest = NULL;
   DemurSelector *selector =
-      read_object_unsealed(json_node_get_object(root), texts, name, &digest, error);
+      read_object_unsealed(json_node_get_object(root), apart, name, &digest, error);
   if (selector != NULL)
     selector->digest = g_steal_pointer(&digest);
   return selector;

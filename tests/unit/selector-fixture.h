@@ -39,3 +39,18 @@ fixture_settings(gint64 epochs, gint64 datasets_per_epoch, gint64 dataset_size, 
   settings->average = average;
   return settings;
 }
+
+/* Read as the workspace reads it, at once and with members kept apart, it is the same selector. */
+static void G_GNUC_UNUSED
+fixture_comes_back_at_once(const DemurSelector *selector) {
+  g_autofree char *json = demur_selector_to_json(selector), *text = g_strdup(json);
+  g_assert_true(demur_selector_is_document(text, strlen(text), demur_selector_digest(selector)));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSelector) read =
+      demur_selector_from_document(text, strlen(text), "the document", &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(text, ==, json);
+  g_assert_cmpstr(demur_selector_digest(read), ==, demur_selector_digest(selector));
+  g_autofree char *again = demur_selector_to_json(read);
+  g_assert_cmpstr(again, ==, json);
+}

@@ -7,6 +7,7 @@
 #include "base/json-reader.h"
 #include "base/json-writer.h"
 #include "base/memory.h"
+#include "base/processor.h"
 #include "support/support.h"
 
 static JsonParser *
@@ -216,6 +217,42 @@ documents_alone_are_parsed(void) {
   g_assert_cmpstr(json_node_get_string(node), ==, "text");
 }
 
+/* Texts of more than a block of letters, of each length that its end can have, by each of the two ways in which a processor joins them;
+ * a letter that does not belong there is told at its place, wherever it stands. */
+static void
+long_floats_come_back(void) {
+  enum { MOST = 6200 };
+  g_autofree float *floats = g_new(float, MOST);
+  for (size_t i = 0; i < MOST; i++) /* all bytes, none of them of a number that is not finite */
+    floats[i] = (float)((double)i * 0.37 - 700.0) * (float)(i % 7);
+  for (int way = 0; way < 2; way++) {
+    if (way == 1)
+      demur_processor_limit(DEMUR_PROCESSOR_PLAIN);
+    for (size_t n = MOST - 40; n <= MOST; n++) {
+      g_autoptr(DemurJson) json = demur_json_new();
+      demur_json_begin_object(json, NULL);
+      demur_json_floats_base64(json, "floats", floats, n);
+      demur_json_end_object(json);
+      g_autofree char *text = demur_json_take(json);
+      g_autoptr(JsonNode) node = demur_json_parse(text);
+      DEMUR_AUTO_ALIGNED float *read = NULL;
+      g_autoptr(GError) error = NULL;
+      g_assert_true(
+          demur_json_read_floats_base64(json_node_get_object(node), "floats", n, &read, &error));
+      g_assert_true(memcmp(read, floats, n * sizeof *read) == 0);
+      char *letters = strstr(text, ": \"") + 3;
+      const size_t wrong = (n - (MOST - 40)) * 799;
+      letters[wrong] = '-';
+      g_autoptr(JsonNode) damaged = demur_json_parse(text);
+      DEMUR_AUTO_ALIGNED float *none = NULL;
+      g_assert_false(
+          demur_json_read_floats_base64(json_node_get_object(damaged), "floats", n, &none, &error));
+      g_autofree char *place = g_strdup_printf("character %zu ", wrong);
+      g_assert_nonnull(strstr(error->message, place));
+    }
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -226,5 +263,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-reader/nul", a_nul_is_refused_at_its_place);
   g_test_add_func("/base/json-reader/values", values_are_bounded);
   g_test_add_func("/base/json-reader/documents", documents_alone_are_parsed);
+  /* last: it limits the processor */
+  g_test_add_func("/base/json-reader/long-floats", long_floats_come_back);
   return g_test_run();
 }

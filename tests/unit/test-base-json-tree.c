@@ -18,7 +18,7 @@ tree_of(const char *text, size_t length, gboolean own, GError **error) {
   g_autofree char *copy = g_malloc(length + 1);
   memcpy(copy, text, length);
   copy[length] = '\0';
-  JsonNode *tree = demur_json_tree_of_own(copy, length, NULL, error);
+  JsonNode *tree = demur_json_tree_of_own(copy, length, NULL, NULL, error);
   g_assert_true(memcmp(copy, text, length) == 0);
   return tree;
 }
@@ -125,54 +125,127 @@ a_text_of_escapes_is_read_once(void) {
   }
 }
 
-/* A long string stays where it is, and its floats are those of a copy of it; a short one is in the tree. */
+static const char *const apart_names[] = {"text", "numbers", NULL};
+
+/* What is named is not in the tree, and its values are those that the tree of the same text has; whatever is no string and no array of
+ * numbers is in the tree though it is named so. */
 static void
-long_strings_may_stay_in_the_text(void) {
-  const size_t n = 40000;
-  g_autofree float *values = g_new(float, n);
-  for (size_t i = 0; i < n; i++)
-    values[i] = (float)i / 3.0f;
+members_may_stay_apart(void) {
+  static const float values[] = {0.25f, -1.5f, 3e30f};
   g_autoptr(DemurJson) json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "short", "a \"b\"");
-  demur_json_floats_base64(json, "long", values, n);
-  demur_json_floats_base64(json, "few", values, 3);
+  demur_json_floats_base64(json, "text", values, 3);
   demur_json_end_object(json);
-  g_autofree char *text = demur_json_take(json);
-  g_autoptr(DemurJsonTexts) texts = NULL;
+  g_autofree char *begin = demur_json_take(json);
+  begin[strlen(begin) - 2] = '\0'; /* the end of the object */
+  g_autofree char *text = g_strconcat(
+      begin,
+      ", \"numbers\": [0, -7, 511, 512, 4294967295, 0.1, 0.30000000000000004, 2.50, 1e2 , -0, "
+      "123456789012345678, 1.7976931348623157e308],\n"
+      "\"in\": {\"numbers\": [ ], \"text\": 7, \"whole\": [1, 2]},"
+      "\"not\": [{\"numbers\": [1, \"a\"]}, {\"numbers\": [[1]]}, {\"numbers\": {\"a\": 1}}, "
+      "{\"numbers\": [1, 2, null]}, {\"text\": \"with \\\\ escape\"}]}",
+      NULL);
+  g_autofree char *before = g_strdup(text);
+  g_autoptr(JsonNode) whole = demur_json_tree(text, -1, NULL);
+  g_autoptr(DemurJsonApart) apart = NULL;
   g_autoptr(GError) error = NULL;
-  g_autoptr(JsonNode) tree = demur_json_tree_of_own(text, strlen(text), &texts, &error);
+  g_autoptr(JsonNode) tree =
+      demur_json_tree_of_own(text, strlen(text), apart_names, &apart, &error);
   g_assert_no_error(error);
-  JsonObject *object = json_node_get_object(tree);
+  g_assert_cmpstr(text, ==, before);
+  JsonObject *object = json_node_get_object(tree), *expected = json_node_get_object(whole);
   gsize length;
-  const char *left = demur_json_texts_find(texts, json_object_get_member(object, "long"), &length);
+  const char *left = demur_json_apart_text(apart, json_object_get_member(object, "text"), &length);
   g_assert_true(left > text && left < text + strlen(text));
-  g_assert_cmpuint(length, ==, (4 * n + 2) / 3 * 4);
-  g_assert_cmpstr(json_object_get_string_member(object, "long"), ==, "");
-  g_assert_null(demur_json_texts_find(texts, json_object_get_member(object, "few"), &length));
+  g_assert_cmpuint(length, ==, 16);
+  g_assert_true(memcmp(left, json_object_get_string_member(expected, "text"), length) == 0);
+  g_assert_cmpstr(json_object_get_string_member(object, "text"), ==, "");
+  g_assert_null(demur_json_apart_text(apart, json_object_get_member(object, "short"), &length));
+  g_assert_null(demur_json_apart_text(apart, json_object_get_member(object, "numbers"), &length));
+  g_assert_null(demur_json_apart_text(NULL, json_object_get_member(object, "text"), &length));
   g_assert_cmpstr(json_object_get_string_member(object, "short"), ==, "a \"b\"");
-  DEMUR_AUTO_ALIGNED float *read = NULL, *few = NULL, *none = NULL;
-  g_assert_true(demur_json_read_floats_base64_of(object, texts, "long", n, &read, &error));
-  g_assert_true(memcmp(read, values, n * sizeof *read) == 0);
-  g_assert_true(demur_json_read_floats_base64_of(object, texts, "few", 3, &few, &error));
-  g_assert_true(memcmp(few, values, 3 * sizeof *few) == 0);
-  /* Who doesn't know of what was left out finds nothing, and says so. */
-  g_assert_false(demur_json_read_floats_base64(object, "long", n, &none, &error));
-  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+
+  JsonArray *in_tree = json_object_get_array_member(expected, "numbers");
+  const double *numbers =
+      demur_json_apart_numbers(apart, json_object_get_member(object, "numbers"), &length);
+  g_assert_cmpuint(length, ==, json_array_get_length(in_tree));
+  for (guint i = 0; i < length; i++)
+    g_assert_true(memcmp(&numbers[i], &(double){json_array_get_double_element(in_tree, i)},
+                         sizeof(double)) == 0);
+  g_assert_cmpuint(json_array_get_length(json_object_get_array_member(object, "numbers")), ==, 0);
+  g_assert_null(demur_json_apart_numbers(apart, json_object_get_member(object, "text"), &length));
+
+  JsonObject *in = json_object_get_object_member(object, "in");
+  g_assert_nonnull(demur_json_apart_numbers(apart, json_object_get_member(in, "numbers"), &length));
+  g_assert_cmpuint(length, ==, 0);
+  g_assert_true(json_node_equal(json_object_get_member(object, "not"),
+                                json_object_get_member(expected, "not")));
+  g_assert_cmpuint(json_array_get_length(json_object_get_array_member(in, "whole")), ==, 2);
 }
 
-/* Left to json-glib, nothing is left out. */
+/* The same values, and the same refusals in the same words, by those who ask for what is apart. */
+static void
+what_is_apart_is_read_alike(void) {
+  static const struct {
+    const char *numbers;
+    size_t n;
+  } rows[] = {{"[1, 2, 3]", 3},       {"[1, 2, 3]", 2},  {"[]", 0},
+              {"[1.5, 2]", 2},        {"[2.0, 0]", 2},   {"[5, -1]", 2},
+              {"[1, 4294967296]", 2}, {"[1, \"2\"]", 2}, {"[1, 1e300]", 2},
+              {"[1, 2, true]", 3},    {"{}", 0},         {"9", 1},
+              {"[0.1, 10]", 2},       {"[11]", 1}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *text = g_strdup_printf("{\"numbers\": %s}", rows[r].numbers);
+    g_autoptr(JsonNode) whole = demur_json_tree(text, -1, NULL);
+    g_autoptr(DemurJsonApart) apart = NULL;
+    g_autoptr(JsonNode) tree =
+        demur_json_tree_of_own(text, strlen(text), apart_names, &apart, NULL);
+    JsonObject *objects[] = {json_node_get_object(whole), json_node_get_object(tree)};
+    double *doubles[2] = {NULL, NULL};
+    guint32 *indices[2] = {NULL, NULL};
+    GError *errors[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    for (size_t i = 0; i < 2; i++) {
+      g_assert_true(demur_json_read_doubles_of(objects[i], i == 0 ? NULL : apart, "numbers",
+                                               rows[r].n, -5.0, 10.0, &doubles[i],
+                                               &errors[0][i]) == (errors[0][i] == NULL));
+      g_assert_true(demur_json_read_indices_of(objects[i], i == 0 ? NULL : apart, "numbers",
+                                               rows[r].n, 0, 10, &indices[i],
+                                               &errors[1][i]) == (errors[1][i] == NULL));
+    }
+    g_assert_true((doubles[0] == NULL) == (doubles[1] == NULL));
+    g_assert_true((indices[0] == NULL) == (indices[1] == NULL));
+    if (doubles[0] != NULL)
+      g_assert_true(memcmp(doubles[1], doubles[0], rows[r].n * sizeof(double)) == 0);
+    if (indices[0] != NULL)
+      g_assert_true(memcmp(indices[1], indices[0], rows[r].n * sizeof(guint32)) == 0);
+    for (size_t e = 0; e < 2; e++) {
+      if (errors[e][0] != NULL)
+        g_assert_cmpstr(errors[e][1]->message, ==, errors[e][0]->message);
+      g_clear_error(&errors[e][0]);
+      g_clear_error(&errors[e][1]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+      g_aligned_free(doubles[i]);
+      g_aligned_free(indices[i]);
+    }
+  }
+}
+
+/* Left to json-glib, nothing is apart. */
 static void
 what_is_not_plain_is_whole(void) {
-  g_autofree char *many = g_strnfill(70000, 'a');
-  g_autofree char *text = g_strdup_printf("[\"%s\", \"\\u0041\"]", many);
-  g_autoptr(DemurJsonTexts) texts = NULL;
-  g_autoptr(JsonNode) tree = demur_json_tree_of_own(text, strlen(text), &texts, NULL);
-  JsonArray *array = json_node_get_array(tree);
+  g_autofree char *text = g_strdup("{\"text\": \"abc\", \"numbers\": [1, 2], \"a\": \"\\u0041\"}");
+  g_autoptr(DemurJsonApart) apart = NULL;
+  g_autoptr(JsonNode) tree = demur_json_tree_of_own(text, strlen(text), apart_names, &apart, NULL);
+  JsonObject *object = json_node_get_object(tree);
   gsize length;
-  g_assert_null(demur_json_texts_find(texts, json_array_get_element(array, 0), &length));
-  g_assert_cmpstr(json_array_get_string_element(array, 0), ==, many);
-  g_assert_cmpstr(json_array_get_string_element(array, 1), ==, "A");
+  g_assert_null(demur_json_apart_text(apart, json_object_get_member(object, "text"), &length));
+  g_assert_null(
+      demur_json_apart_numbers(apart, json_object_get_member(object, "numbers"), &length));
+  g_assert_cmpstr(json_object_get_string_member(object, "text"), ==, "abc");
+  g_assert_cmpstr(json_object_get_string_member(object, "a"), ==, "A");
 }
 
 int
@@ -182,7 +255,8 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-tree/byte", a_byte_that_differs_is_judged_alike);
   g_test_add_func("/base/json-tree/deep", deep_and_long_texts_are_refused_alike);
   g_test_add_func("/base/json-tree/escapes", a_text_of_escapes_is_read_once);
-  g_test_add_func("/base/json-tree/long", long_strings_may_stay_in_the_text);
+  g_test_add_func("/base/json-tree/apart", members_may_stay_apart);
+  g_test_add_func("/base/json-tree/apart-read", what_is_apart_is_read_alike);
   g_test_add_func("/base/json-tree/not-plain", what_is_not_plain_is_whole);
   return g_test_run();
 }

@@ -165,42 +165,20 @@ length_bounds_the_text(void) {
 /* The oracle is g_ascii_strtod, which rounds correctly; compared bit for bit. */
 static void
 parsing_agrees_with_strtod(void) {
-  static const char *const chosen[] = {"-0",
-                                       "-0.0",
-                                       "+0",
-                                       "0e5",
-                                       "1.",
-                                       ".5",
-                                       "-.5",
-                                       "1E5",
-                                       "1e+05",
-                                       "000.0010",
-                                       "9007199254740993",
-                                       "9007199254740992",
-                                       "123456789012345",
-                                       "1234567890123456",
-                                       "999999999999999e22",
-                                       "999999999999999e-22",
-                                       "1e22",
-                                       "1e23",
-                                       "1e-22",
-                                       "1e-23",
-                                       "2.2250738585072011e-308",
-                                       "2.2250738585072014e-308",
-                                       "4.9e-324",
-                                       "2.4703282292062327e-324",
-                                       "2.4703282292062328e-324",
-                                       "1e-400",
-                                       "1.7976931348623157e308",
-                                       "0.000000000000000000000000000000000000000001",
-                                       "100000000000000000000000000000000000000",
-                                       "0.1000000000000000055511151231257827021181583404",
-                                       "8.5",
-                                       "1e0001",
-                                       "1e-0001",
-                                       "0e99999",
-                                       "0.0e-99999",
-                                       "000000000000000000000000000001e-5"};
+  static const char *const chosen[] = {
+      "-0", "-0.0", "+0", "0e5", "1.", ".5", "-.5", "1E5", "1e+05", "000.0010", "9007199254740993",
+      "9007199254740992", "123456789012345", "1234567890123456", "999999999999999e22",
+      "999999999999999e-22", "1e22", "1e23", "1e-22", "1e-23", "2.2250738585072011e-308",
+      "2.2250738585072014e-308", "4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324",
+      "1e-400", "1.7976931348623157e308", "0.000000000000000000000000000000000000000001",
+      "100000000000000000000000000000000000000", "0.1000000000000000055511151231257827021181583404",
+      "8.5", "1e0001", "1e-0001", "0e99999", "0.0e-99999", "000000000000000000000000000001e-5",
+      /* halfway between two doubles, and beside it */
+      "9007199254740994.999", "9007199254740995", "9007199254740995.001", "4503599627370497.5",
+      "4503599627370497.500", "4503599627370498.5", "4503599627370498.499", "18014398509481990",
+      "18014398509481986e0", "1125899906842624.125", "1125899906842624.375", "9223372036854775807",
+      "9999999999999999999", "9999999999999999999e27", "9999999999999999999e-27", "1e-27", "1e27",
+      "1e-28", "1e28", "9007199254740993e10", "9007199254740993e-10"};
   for (size_t r = 0; r < G_N_ELEMENTS(chosen); r++) {
     double value = 42;
     if (!demur_number_parse(chosen[r], strlen(chosen[r]), &value))
@@ -239,6 +217,33 @@ parsing_agrees_with_strtod(void) {
   }
 }
 
+/* Texts of 15 to 20 digits of doubles of usual size, of what lies halfway between two of them, and one digit beside it. */
+static void
+many_digits_round_as_strtod_does(void) {
+  DemurRandom random = demur_random_stream(3, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (int i = 0; i < 60000; i++) {
+    const guint64 mantissa = G_GUINT64_CONSTANT(1) << 52 | demur_random_bits(&random) >> 12;
+    char text[64];
+    if (i % 2 == 0) {
+      const guint64 exponent = 1023 - 90 + demur_random_below(&random, 180);
+      g_snprintf(text, sizeof text, "%.*g", (int)(15 + demur_random_below(&random, 6)),
+                 from_bits(exponent << 52 | (mantissa & G_GUINT64_CONSTANT(0xfffffffffffff))));
+    } else {
+      guint64 halfway = 2 * mantissa + 1; /* of 2^-n_after, in digits */
+      guint n_after = 0;
+      const guint64 most = demur_random_below(&random, 4);
+      for (; n_after < most && halfway < G_MAXUINT64 / 5; n_after++)
+        halfway *= 5;
+      g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT "e-%u",
+                 halfway + demur_random_below(&random, 3) - 1, n_after);
+    }
+    double value = 42;
+    g_assert_true(demur_number_parse(text, strlen(text), &value));
+    if (bits_of(value) != bits_of(g_ascii_strtod(text, NULL)))
+      g_error("'%s' was read as %a, not %a", text, value, g_ascii_strtod(text, NULL));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -248,5 +253,6 @@ main(int argc, char **argv) {
   g_test_add_func("/base/number/whole", other_whole_numbers_are_refused);
   g_test_add_func("/base/number/length", length_bounds_the_text);
   g_test_add_func("/base/number/strtod", parsing_agrees_with_strtod);
+  g_test_add_func("/base/number/many-digits", many_digits_round_as_strtod_does);
   return g_test_run();
 }

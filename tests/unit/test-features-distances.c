@@ -259,63 +259,63 @@ equal_distances_stand_by_index_whatever_the_kernel(void) {
 
 typedef struct {
   const double *rows;
-  size_t d, next, n_before_it_ends;
+  size_t n, d, n_given;
 } Source;
 
-static gboolean
-fill(size_t first, size_t n_rows, double *rows, gpointer data, GError **error) {
+static void
+give(size_t first, size_t n_rows, double *rows, gpointer data) {
   Source *source = data;
-  g_assert_cmpuint(first, ==, source->next);
-  if (first + n_rows > source->n_before_it_ends) {
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "no more rows");
-    return FALSE;
-  }
+  g_assert_cmpuint(first + n_rows, <=, source->n);
   memcpy(rows, source->rows + first * source->d, n_rows * source->d * sizeof(double));
-  source->next += n_rows;
-  return TRUE;
+  source->n_given += n_rows;
 }
 
-/* Rows that were filled in and are nowhere else give the bytes of those that are there. */
+/* Rows that nobody keeps give the bytes of those that are there: in the first pass, whose panels are made one by one where it has few
+ * queries, and in those behind it, which have them. */
 static void
-rows_that_are_only_packed_give_the_same_bytes(void) {
+rows_that_are_given_give_the_same_bytes(void) {
   for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++) {
     const size_t n = sizes[s].n, m = sizes[s].m, d = sizes[s].d, k = MIN(5, n);
     DEMUR_AUTO_ALIGNED double *rows = draw(n, d, 0), *queries = draw(m, d, 1);
     memcpy(queries, rows + (n - 1) * d, d * sizeof(double)); /* one at distance 0 */
-    DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, 2 * m, k);
-    DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, 2 * m, k);
-    DEMUR_AUTO_ALIGNED double *density = demur_new_array(double, 2 * m);
+    DEMUR_AUTO_ALIGNED double *weights = draw(1, n, 2);
     g_autoptr(GError) error = NULL;
-    Source source = {.rows = rows, .d = d, .n_before_it_ends = n};
     g_autoptr(DemurDistanceReference) by_rows = demur_distance_reference_new(rows, n, d, &error);
-    g_autoptr(DemurDistanceReference) filled =
-        demur_distance_reference_new_filled(n, d, fill, &source, &error);
     g_assert_no_error(error);
-    g_assert_cmpuint(source.next, ==, n);
     g_assert_true(demur_distance_reference_rows(by_rows) == rows);
-    g_assert_null(demur_distance_reference_rows(filled));
-    for (size_t r = 0; r < 2; r++) {
-      const DemurDistanceWants wants = {.k = k,
-                                        .near_distances = near + r * m * k,
-                                        .near_indices = indices + r * m * k,
-                                        .log_sum_exp = density + r * m};
-      g_assert_true(demur_distance_pass(r == 0 ? by_rows : filled, queries, m, NULL, &wants, NULL,
-                                        NULL, &error));
+    const size_t asked[] = {1, MIN(m, 12), m};
+    for (size_t a = 0; a < G_N_ELEMENTS(asked); a++) {
+      const size_t q = asked[a];
+      Source source = {.rows = rows, .n = n, .d = d};
+      g_autoptr(DemurDistanceReference) given =
+          demur_distance_reference_new_given(n, d, give, &source);
+      g_assert_null(demur_distance_reference_rows(given));
+      g_assert_cmpuint(source.n_given, ==, 0);
+      DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, 3 * q, k);
+      DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, 3 * q, k);
+      DEMUR_AUTO_ALIGNED double *density = demur_new_array(double, 3 * q);
+      DEMUR_AUTO_ALIGNED double *kernel = demur_new_array(double, 3 * q);
+      for (size_t pass = 0; pass < 3; pass++) {
+        const DemurDistanceWants wants = {.k = k,
+                                          .near_distances = near + pass * q * k,
+                                          .near_indices = indices + pass * q * k,
+                                          .log_sum_exp = density + pass * q,
+                                          .weights = weights,
+                                          .gamma = 0.01,
+                                          .kernel_sum = kernel + pass * q};
+        g_assert_true(demur_distance_pass(pass == 0 ? by_rows : given, queries, q, NULL, &wants,
+                                          NULL, NULL, &error));
+        if (pass == 0)
+          continue;
+        g_assert_true(memcmp(near, near + pass * q * k, q * k * sizeof *near) == 0);
+        g_assert_true(memcmp(indices, indices + pass * q * k, q * k * sizeof *indices) == 0);
+        g_assert_true(memcmp(density, density + pass * q, q * sizeof *density) == 0);
+        g_assert_true(memcmp(kernel, kernel + pass * q, q * sizeof *kernel) == 0);
+      }
+      g_assert_cmpuint(source.n_given, >=, n);
+      g_assert_cmpfloat(near[0], ==, 0.0);
     }
-    g_assert_true(memcmp(near, near + m * k, m * k * sizeof *near) == 0);
-    g_assert_true(memcmp(indices, indices + m * k, m * k * sizeof *indices) == 0);
-    g_assert_true(memcmp(density, density + m, m * sizeof *density) == 0);
-    g_assert_cmpfloat(near[0], ==, 0.0);
   }
-}
-
-static void
-rows_that_end_early_give_none(void) {
-  DEMUR_AUTO_ALIGNED double *rows = draw(40, 3, 0);
-  Source source = {.rows = rows, .d = 3, .n_before_it_ends = 39};
-  g_autoptr(GError) error = NULL;
-  g_assert_null(demur_distance_reference_new_filled(40, 3, fill, &source, &error));
-  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_FAILED);
 }
 
 int
@@ -327,8 +327,7 @@ main(int argc, char **argv) {
   g_test_add_func("/features/distances/duplicates", duplicates_are_at_zero_and_ordered_by_index);
   g_test_add_func("/features/distances/exp", exponential_is_within_two_units_of_the_last_place);
   g_test_add_func("/features/distances/alone", query_alone_gives_the_bytes_it_gives_among_others);
-  g_test_add_func("/features/distances/filled", rows_that_are_only_packed_give_the_same_bytes);
-  g_test_add_func("/features/distances/filled-short", rows_that_end_early_give_none);
+  g_test_add_func("/features/distances/given", rows_that_are_given_give_the_same_bytes);
   g_test_add_func("/features/distances/cancel", cancelling_ends_the_pass);
   /* last: it limits the processor */
   g_test_add_func("/features/distances/kernels",

@@ -49,6 +49,7 @@ scores_come_back_bit_for_bit(void) {
   g_assert_no_error(error);
   g_autofree char *kept_again = demur_selector_to_json(kept);
   g_assert_cmpstr(kept_again, ==, json);
+  fixture_comes_back_at_once(shared_selector);
   g_assert_cmpstr(demur_selector_digest(read), ==, demur_selector_digest(shared_selector));
   g_assert_cmpuint(demur_selector_n_models(read), ==, demur_selector_n_models(shared_selector));
   size_t n;
@@ -221,6 +222,7 @@ read_older(const char *text, const char *version) {
   g_assert_no_error(error);
   g_autofree char *written = demur_selector_to_json(read);
   g_assert_cmpstr(written, ==, document);
+  fixture_comes_back_at_once(read);
   return read;
 }
 
@@ -509,6 +511,7 @@ methods_without_networks_are_selectors(void) {
     g_autoptr(DemurSelector) read = demur_selector_from_json(json, -1, row->name, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(demur_selector_digest(read), ==, demur_selector_digest(selector));
+    fixture_comes_back_at_once(read);
     size_t n;
     g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, "test", &n, &error);
     g_autoptr(DemurCohort) view = demur_selector_view(read, shared_cohort, &error);

@@ -211,6 +211,7 @@ what_is_left_of_each_is_told(void) {
     g_assert_no_error(error);
     for (size_t i = 0; i < n; i++)
       g_assert_cmpint(demur_selector_federated_reach(back, i), ==, cases[c].reaches[i]);
+    fixture_comes_back_at_once(s);
   }
 }
 
