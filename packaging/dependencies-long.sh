@@ -6,4 +6,4 @@ exec sh "$(dirname "$0")/install-missing.sh" \
   orthanc orthanc-dicomweb gcovr qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
   python3-numpy python3-scipy python3-sklearn python3-torch \
   python3-setuptools python3-wheel python3-pip r-base-core debhelper dh-python lintian python3-all \
-  slurm-wlm munge libopenmpi-dev openmpi-bin jupyter-nbconvert python3-ipykernel piuparts autopkgtest debootstrap
+  slurm-wlm munge libopenmpi-dev openmpi-bin jupyter-nbconvert python3-ipykernel piuparts autopkgtest debootstrap python3-sphinx python3-myst-parser

@@ -1,17 +1,13 @@
 """libdemur from Python, against the command line: the same numbers from the same vectors.
 
-Builds the wheel as packaging/python/build.sh does, installs it into a folder, and works with that. A cohort is drawn by the
-command line, a selector trained, tuned and exported; its scores, risks, threshold, curve over coverage and calibration are then
-computed from numpy vectors. The gradient of the paper's loss is compared with differences, and rows in another order must
-change nothing. Arrays that lie as the library reads them go by their own address.
+Builds the wheel as packaging/python/build.sh does, installs it into a folder, and works with that. What told.py lists (scores, risks,
+threshold, curves, calibration, loss and features) is computed from numpy vectors. The gradient of the paper's loss is compared with differences, and rows in another order must change nothing.
+Arrays that lie as the library reads them go by their own address.
 
 Usage: libdemur.py DEMUR SOURCES LIBDEMUR.SO   (77 where numpy, setuptools, wheel or pip is not installed)
 """
-import csv
 import importlib
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -22,72 +18,36 @@ try:
 except ImportError as missing:
     print(f"skipped: {missing}; packaging/dependencies-long.sh installs it")
     sys.exit(77)
-
-TRAIN = ["--epochs", "1", "--datasets-per-epoch", "64", "--batch", "8", "--kappa", "2", "--dataset-size", "100", "--average", "1",
-         "--recalibrate", "platt"]
-
-
-def run(words, **options):
-    result = subprocess.run(words, capture_output=True, text=True, check=False, **options)
-    assert result.returncode == 0, (words, result.stdout[-2000:], result.stderr[-2000:])
-    return result.stdout
+sys.dont_write_bytecode = True
+import told  # noqa: E402
+from told import run  # noqa: E402
 
 
 def close(a, b, relative=1e-12):
     return np.allclose(np.asarray(a, float), np.asarray(b, float), rtol=relative, atol=1e-12, equal_nan=True)
 
 
-def compare_selector(demur, command, folder):
-    """Scores, shown risks, threshold, curve and calibration of the test split, equal to the command line's."""
-    run([*command, "cohort", "simulate", "c", "--scans", "600", "--base-train", "500", "--sites", "6", "--tune", "200", "--test", "300"])
-    run([*command, "train", "s", "--cohort", "c", *TRAIN])
-    file, table = os.path.join(folder, "s.json"), os.path.join(folder, "c.csv")
-    run([*command, "selector", "export", "s", file])
-    run([*command, "selector", "import", "again", file])
-    run([*command, "tune", "again", "--cohort", "c", "--coverage", "0.8"])
-    run([*command, "cohort", "export", "c", table])
-    with open(table, encoding="utf-8") as opened:
-        rows = {row["scan_id"]: row for row in csv.DictReader(opened)}
+def by_numpy(demur, file, v):
+    """What told.py asks for, by this module from numpy vectors."""
     selector = demur.Selector(file)
     assert selector.simulated and selector.embedding_width > 0
+    scores, shown = selector.score(v["risks"], v["embeddings"])
+    curve = demur.selective_curve(shown, v["labels"], scores, coverages=v["coverages"])
+    kept = v["kept"] > 0
+    found = demur.calibration(shown[kept], v["labels"][kept])
+    squares = demur.site_error(shown, v["labels"], scores, v["sites"], v["patients"])
+    outlier = demur.Outlier(v["reference"], seed=told.SEED).score(v["embeddings"])
+    confidence = demur.confidence_features(np.column_stack([1 - v["risks"], v["risks"]]))
 
-    def vectors(ids):
-        risks = np.array([float(rows[i]["risk"]) for i in ids])
-        columns = [f"emb_{k}" for k in range(selector.embedding_width)]
-        return risks, np.array([[float(rows[i][c]) for c in columns] for i in ids], np.float32)
-    told = {}
-    for split in ("tune", "test"):
-        told[split] = json.loads(run([*command, "--json", "assess", "again", "--cohort", "c", "--split", split, "--reveal", "test"]))
-    verdicts = told["test"]["verdicts"]
-    ids = [v["scan_id"] for v in verdicts]
-    scores, shown = selector.score(*vectors(ids))
-    assert close(scores, [v["score"] for v in verdicts]), "scores"
-    assert close(shown, [v["risk"] for v in verdicts]), "risks"
-    tuned = selector.score(*vectors([v["scan_id"] for v in told["tune"]["verdicts"]]))[0]
-    assert demur.threshold(.8, tuned) == told["test"]["threshold"], "threshold"
-
-    labels = np.array([float(rows[i]["label"]) for i in ids])
-    evaluated = json.loads(run([*command, "--json", "evaluate", "--selector", "again", "--cohort", "c", "--resamples", "1",
-                                "--bootstrap", "20"]))
-    method = next(m for m in evaluated["methods"] if m["name"] == "selector:again" and m["risk"] != "raw")
-    curve = demur.selective_curve(shown, labels, scores, coverages=evaluated["coverages"])
-    for ours, theirs in (("sbce2", "sbce2"), ("sbce1", "sbce1"), ("sbce_inf", "sbceinf"), ("brier", "brier"), ("accuracy", "accuracy")):
-        points, counts = method["curve"][theirs], theirs in ("brier", "accuracy")  # what counts outcomes: of few sets, at their own coverage
-        part = demur.selective_curve(shown, labels, scores, coverages=[p["realised" if counts else "coverage"] for p in points])
-        told = [p["point"] is not None for p in points]  # errors of few bins are withheld
-        assert sum(told) > (1 if counts else len(told) // 2), (ours, sum(told))
-        assert close(part[ours][told], [p["point"] for p in points if p["point"] is not None]), ours
-    assert close(curve["realised"], [p["realised"] for p in method["curve"]["sbce2"]]), "realised"
-    assert close(demur.coverage_auc(curve["coverage"], curve["sbce2"]), method["auc"]["sbce2"]["point"]), "AUC"
-    squares = demur.site_error(shown, labels, scores, [rows[i]["site"] for i in ids], [rows[i]["patient_id"] for i in ids])
-    roots = np.sign(squares) * np.sqrt(np.abs(squares))
-    assert close(roots, [p["point"] for p in method["curve"]["site_error"]], 1e-9), "site error"
-    at = next(a for a in method["at"] if a["threshold_from"] == "split" and a["n_counted"] == a["n_accepted"])
-    kept = scores >= at["threshold"]
-    values = demur.calibration(shown[kept], labels[kept])
-    for ours, theirs in (("oe", "oe_ratio"), ("intercept", "calibration_in_the_large"), ("slope", "calibration_slope"), ("ici", "ici"),
-                         ("auroc", "auroc")):
-        assert close(values[ours], at[theirs] if at[theirs] is not None else np.nan, 1e-9), (ours, values[ours], at[theirs])
+    def loss(coverage):
+        return demur.loss(shown, v["labels"], np.where(scores >= demur.threshold(coverage, scores), 80, -80), q=2, kernel_width=.2, lambda1=1)[0]
+    return {"scores": scores, "shown": shown, "threshold": [demur.threshold(.8, selector.score(v["tune_risks"], v["tune_embeddings"])[0])],
+            "realised": curve["realised"], "auc": [demur.coverage_auc(curve["coverage"], curve["sbce2"])],
+            "site_error": np.sign(squares) * np.sqrt(np.abs(squares)),
+            "calibration": [found[name] for name in ("oe", "intercept", "slope", "ici", "auroc")],
+            **{name: demur.selective_curve(shown, v["labels"], scores, coverages=v[f"coverages_{name}"])[name] for name in told.MEASURES},
+            "loss": [loss(coverage) for coverage in v["coverages_loss"]],
+            **dict(zip(demur.OUTLIER, outlier.T)), "max_p": confidence[:, -2], "entropy": confidence[:, -1]}
 
 
 def compare_loss(demur):
@@ -197,9 +157,9 @@ def main():
         os.environ.pop("LIBDEMUR", None)
         demur = importlib.import_module("demur")
         assert demur.__file__.startswith(site), demur.__file__
-        command = [program, "--workspace", os.path.join(folder, "w.demur"), "--quiet"]
         assert demur.version() in run([program, "--version"])
-        compare_selector(demur, command, folder)
+        vectors, numbers = told.command_line(program, folder)
+        told.compare(numbers, by_numpy(demur, os.path.join(folder, "s.json"), vectors))
         compare_loss(demur)
         no_copies(demur, os.path.join(folder, "s.json"))
         refuses(demur, folder)
