@@ -5,14 +5,14 @@ vector_of <- function(x, what, n = NULL) {
   if (is.null(x)) return(NULL)
   if (!is.numeric(x) && !is.logical(x)) stop(what, " is not a vector of numbers")
   if (!is.null(n) && length(x) != n) stop(what, " has ", length(x), " values; there are ", n, " risks")
-  storage.mode(x) <- "double"
-  as.vector(x)
+  # Assigning a storage mode copies, even where it is that already.
+  if (is.double(x) && is.null(attributes(x))) x else as.double(x)
 }
 
 matrix_of <- function(x, what) {
   x <- as.matrix(x)
   if (!is.numeric(x)) stop(what, " is not a matrix of numbers")
-  storage.mode(x) <- "double"
+  if (!is.double(x)) storage.mode(x) <- "double"
   x
 }
 
@@ -39,9 +39,7 @@ selective_curve <- function(risks, labels, scores, coverages = coverage_grid(), 
 paper_loss <- function(risks, labels, logits, q = NA, kernel_width = NA, lambda1 = NA, lambda2 = NA) {
   risks <- vector_of(risks, "risks")
   n <- length(risks)
-  out <- .Call(r_loss, risks, vector_of(labels, "labels", n), vector_of(logits, "logits", n),
-               as.double(c(q, kernel_width, lambda1, lambda2)))
-  list(smmce = out[1], regulariser = out[2], gradient = out[-(1:2)])
+  .Call(r_loss, risks, vector_of(labels, "labels", n), vector_of(logits, "logits", n), as.double(c(q, kernel_width, lambda1, lambda2)))
 }
 
 calibration <- function(risks, labels, weights = NULL) {

@@ -113,12 +113,18 @@ r_loss(SEXP risks, SEXP labels, SEXP logits, SEXP given) {
   float *z = (float *)R_alloc(n, sizeof *z), *gradient = (float *)R_alloc(n, sizeof *gradient);
   for (size_t i = 0; i < n; i++)
     z[i] = (float)REAL(logits)[i];
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n + 2));
-  stop_if(libdemur_loss(&settings, REAL(risks), REAL(labels), z, n, gradient, &REAL(out)[0],
-                        &REAL(out)[1], &error),
+  const char *names[] = {"smmce", "regulariser", "gradient", ""};
+  double smmce, regulariser;
+  stop_if(libdemur_loss(&settings, REAL(risks), REAL(labels), z, n, gradient, &smmce, &regulariser,
+                        &error),
           &error);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal(smmce));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal(regulariser));
+  SEXP slope = Rf_allocVector(REALSXP, (R_xlen_t)n);
+  SET_VECTOR_ELT(out, 2, slope);
   for (size_t i = 0; i < n; i++)
-    REAL(out)[i + 2] = gradient[i];
+    REAL(slope)[i] = gradient[i];
   UNPROTECT(1);
   return out;
 }
