@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "base/tiny-numbers.h"
 #include "selector/mlp-kernel.h"
 
 #ifdef __clang__ /* knows no #pragma GCC target */
@@ -18,6 +19,7 @@ typedef int Mask __attribute__((vector_size(32)));
 #define TILE_VECTORS 2
 #define SPLAT(x) _mm256_set1_ps(x)
 #define MADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define POSITIVE(x) _mm256_max_ps(x, _mm256_setzero_ps())
 #define KERNEL(name) avx2_##name
 
 #include "selector/mlp-tiles.inc"

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "base/tiny-numbers.h"
 #include "selector/mlp-kernel.h"
 
 #ifdef __clang__ /* knows no #pragma GCC target */
@@ -18,6 +19,7 @@ typedef int Mask __attribute__((vector_size(64)));
 #define TILE_VECTORS 4
 #define SPLAT(x) _mm512_set1_ps(x)
 #define MADD(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define POSITIVE(x) _mm512_max_ps(x, _mm512_setzero_ps())
 #define KERNEL(name) avx512_##name
 
 #include "selector/mlp-tiles.inc"

@@ -17,14 +17,15 @@ G_BEGIN_DECLS
 typedef struct {
   const char *name;
   DemurProcessor level; /* what it is made of */
-  /* As demur_mlp_first_layer, demur_mlp_forward and demur_mlp_backward. */
+  /* hidden1 [n][h] as both passes make it from inputs [n][d]. */
   void (*first)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
                 float *hidden1);
-  void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
-                  float *hidden1, float *hidden2, float *z);
+  /* As demur_mlp_forward and demur_mlp_backward; their memory is their own. */
+  void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs,
+                  const guint32 *rows, size_t n, float *hidden2, float *z);
   void (*backward)(DemurMlpShape shape, const float *parameters, const float *inputs,
-                   const float *hidden1, const float *hidden2, const float *dz, size_t n,
-                   float *scratch, float *gradient);
+                   const guint32 *rows, const float *hidden2, const guint32 *places,
+                   const float *dz, size_t n, float *gradient);
 } DemurMlpKernel;
 
 /* The kernels of this build [*n], from the fastest down; the last one is `portable` and always

@@ -4,6 +4,7 @@
 #include <arm_neon.h>
 #include <string.h>
 
+#include "base/tiny-numbers.h"
 #include "selector/mlp-kernel.h"
 
 typedef float32x4_t Vector;
@@ -12,6 +13,7 @@ typedef int Mask __attribute__((vector_size(16)));
 #define TILE_VECTORS 4
 #define SPLAT(x) vdupq_n_f32(x)
 #define MADD(a, b, c) vfmaq_f32(c, a, b)
+#define POSITIVE(x) vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(x), vcgtzq_f32(x)))
 #define KERNEL(name) neon_##name
 
 #include "selector/mlp-tiles.inc"

@@ -2,6 +2,7 @@
  * added. */
 #include <string.h>
 
+#include "base/tiny-numbers.h"
 #include "selector/mlp-kernel.h"
 
 typedef float Vector __attribute__((vector_size(16)));
@@ -10,6 +11,7 @@ typedef int Mask __attribute__((vector_size(16)));
 #define TILE_VECTORS 2
 #define SPLAT(x) ((Vector){x, x, x, x})
 #define MADD(a, b, c) ((a) * (b) + (c))
+#define POSITIVE(x) ((Vector)((Mask)(x) & ((x) > SPLAT(0.0f))))
 #define KERNEL(name) portable_##name
 
 #include "selector/mlp-tiles.inc"

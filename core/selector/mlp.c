@@ -60,35 +60,32 @@ linear_relu(const DemurReal *in, size_t n, size_t n_in, const DemurReal *weights
     out[i] = out[i] > 0 ? out[i] : 0;
 }
 
-void
-demur_mlp_first_layer(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                      size_t n, DemurReal *hidden1) {
-  const guint64 before = demur_tiny_numbers_begin();
-#ifndef DEMUR_REAL_DOUBLE
-  if (demur_mlp_kernel_serves(shape)) {
-    demur_mlp_kernel()->first(shape, parameters, inputs, n, hidden1);
-    demur_tiny_numbers_end(before);
-    return;
-  }
-#endif
-  const DemurMlpOffsets o = demur_mlp_offsets(shape);
-  linear_relu(inputs, n, shape.n_inputs, parameters + o.w1, parameters + o.b1, shape.n_hidden,
-              hidden1);
-  demur_tiny_numbers_end(before);
+/* The rows where they lie side by side, else a copy [n][width]. */
+static const DemurReal *
+side_by_side(const DemurReal *matrix, const guint32 *rows, size_t n, size_t width,
+             DemurReal *copy) {
+  if (rows == NULL)
+    return matrix;
+  for (size_t i = 0; i < n; i++)
+    memcpy(copy + i * width, matrix + rows[i] * width, width * sizeof(DemurReal));
+  return copy;
 }
 
 static void
-forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs, size_t n,
-        DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
+forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
+        DemurReal *scratch, DemurReal *hidden2, DemurReal *z) {
 #ifndef DEMUR_REAL_DOUBLE
   if (demur_mlp_kernel_serves(shape)) {
-    demur_mlp_kernel()->forward(shape, parameters, inputs, n, hidden1, hidden2, z);
+    demur_mlp_kernel()->forward(shape, parameters, scans->inputs, scans->rows, scans->n, hidden2,
+                                z);
     return;
   }
 #endif
   const DemurMlpOffsets o = demur_mlp_offsets(shape);
-  const size_t h = shape.n_hidden;
-  linear_relu(inputs, n, shape.n_inputs, parameters + o.w1, parameters + o.b1, h, hidden1);
+  const size_t n = scans->n, d = shape.n_inputs, h = shape.n_hidden;
+  DemurReal *hidden1 = scratch;
+  const DemurReal *inputs = side_by_side(scans->inputs, scans->rows, n, d, scratch + n * h);
+  linear_relu(inputs, n, d, parameters + o.w1, parameters + o.b1, h, hidden1);
   linear_relu(hidden1, n, h, parameters + o.w2, parameters + o.b2, h, hidden2);
   const DemurReal *w3 = parameters + o.w3, b3 = parameters[o.b3];
   for (size_t i = 0; i < n; i++) {
@@ -108,10 +105,10 @@ forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *input
 }
 
 void
-demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                  size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
+demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
+                  DemurReal *scratch, DemurReal *hidden2, DemurReal *z) {
   const guint64 before = demur_tiny_numbers_begin();
-  forward(shape, parameters, inputs, n, hidden1, hidden2, z);
+  forward(shape, parameters, scans, scratch, hidden2, z);
   demur_tiny_numbers_end(before);
 }
 
@@ -128,19 +125,24 @@ linear_gradient(const DemurReal *d_out, size_t n, size_t n_out, const DemurReal 
 }
 
 void
-demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                   const DemurReal *hidden1, const DemurReal *hidden2, const DemurReal *dz,
-                   size_t n, DemurReal *scratch, DemurReal *gradient) {
+demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
+                   const DemurReal *hidden2, const guint32 *places, const DemurReal *dz,
+                   DemurReal *scratch, DemurReal *gradient) {
 #ifndef DEMUR_REAL_DOUBLE
   if (demur_mlp_kernel_serves(shape)) {
-    demur_mlp_kernel()->backward(shape, parameters, inputs, hidden1, hidden2, dz, n, scratch,
-                                 gradient);
+    demur_mlp_kernel()->backward(shape, parameters, scans->inputs, scans->rows, hidden2, places, dz,
+                                 scans->n, gradient);
     return;
   }
 #endif
   const DemurMlpOffsets o = demur_mlp_offsets(shape);
-  const size_t h = shape.n_hidden;
-  DemurReal *d_hidden2 = scratch, *d_hidden1 = scratch + n * h;
+  const size_t n = scans->n, d = shape.n_inputs, h = shape.n_hidden;
+  DemurReal *d_hidden2 = scratch, *d_hidden1 = scratch + n * h, *hidden1 = scratch + 2 * n * h;
+  hidden2 = side_by_side(hidden2, places, n, h, scratch + 3 * n * h);
+  const DemurReal *inputs = side_by_side(scans->inputs, scans->rows, n, d, scratch + 4 * n * h);
+  const guint64 before = demur_tiny_numbers_begin();
+  linear_relu(inputs, n, d, parameters + o.w1, parameters + o.b1, h, hidden1);
+  demur_tiny_numbers_end(before);
   const DemurReal *w3 = parameters + o.w3;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < h; j++) {
@@ -154,5 +156,5 @@ demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const Demur
   demur_real_multiply(&product, 1, d_hidden2, parameters + o.w2, 0, d_hidden1);
   for (size_t i = 0; i < n * h; i++)
     d_hidden1[i] = hidden1[i] > 0 ? d_hidden1[i] : 0;
-  linear_gradient(d_hidden1, n, h, inputs, shape.n_inputs, gradient + o.w1, gradient + o.b1);
+  linear_gradient(d_hidden1, n, h, inputs, d, gradient + o.w1, gradient + o.b1);
 }

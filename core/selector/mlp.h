@@ -25,19 +25,24 @@ DemurMlpOffsets demur_mlp_offsets(DemurMlpShape shape);
 /* parameters [n_parameters]: weights and biases uniform in +-1/sqrt(fan_in). */
 void demur_mlp_initialise(DemurMlpShape shape, DemurRandom *random, DemurReal *parameters);
 
-/* hidden1 [n][h] as the forward pass makes it from inputs [n][d]. Single-threaded. */
-void demur_mlp_first_layer(DemurMlpShape shape, const DemurReal *parameters,
-                           const DemurReal *inputs, size_t n, DemurReal *hidden1);
+/* What a pass takes: n rows of a matrix where they lie. Single-threaded: the caller maps over chunks of
+ * rows. Borrowed. */
+typedef struct {
+  const DemurReal *inputs; /* [..][d] */
+  const guint32 *rows;     /* [n], of inputs; NULL: the first n */
+  size_t n;
+} DemurMlpScans;
 
-/* z [n] for inputs [n][d]; hidden1, hidden2 [n][h] receive the activations after ReLU.
- * Single-threaded: the caller maps over chunks of rows. */
-void demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                       size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z);
+/* z [n] of the scans; hidden2 [n][h] receives the second layer after ReLU. scratch [n][h], with rows
+ * [n][d + h]. */
+void demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
+                       DemurReal *scratch, DemurReal *hidden2, DemurReal *z);
 
-/* Adds the gradient of sum_i dz_i z_i to gradient [n_parameters], from the activations of the
- * forward pass; scratch [2][n][h]. Single-threaded. */
-void demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
-                        const DemurReal *hidden1, const DemurReal *hidden2, const DemurReal *dz,
-                        size_t n, DemurReal *scratch, DemurReal *gradient);
+/* Adds the gradient of sum_i dz_i z_i, dz [n], to gradient [n_parameters], for the scans and what the forward pass
+ * kept of them: the i-th is row places[i] of hidden2 [..][h], or i where places is NULL. The first layer is made
+ * anew. scratch [n][d + 4 h]. */
+void demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters,
+                        const DemurMlpScans *scans, const DemurReal *hidden2, const guint32 *places,
+                        const DemurReal *dz, DemurReal *scratch, DemurReal *gradient);
 
 G_END_DECLS

@@ -838,11 +838,12 @@ network_scores(const DemurSelector *selector, const DemurSelectorModel *m, const
   for (size_t start = 0; start < n_rows; start += ROWS) {
     const size_t n = MIN(ROWS, n_rows - start);
     demur_selector_inputs(selector, meta + start * selector->columns->n_columns, n, inputs);
+    const DemurMlpScans scans = {inputs, NULL, n};
     for (size_t i = 0; i < n; i++)
       scores[start + i] = 0.0;
     for (size_t a = 0; a < m->n_average; a++) {
-      demur_mlp_forward(selector->shape, m->parameters + a * selector->shape.n_parameters, inputs,
-                        n, hidden, hidden + ROWS * h, z);
+      demur_mlp_forward(selector->shape, m->parameters + a * selector->shape.n_parameters, &scans,
+                        hidden, hidden + ROWS * h, z);
       for (size_t i = 0; i < n; i++) {
         const double t = exp(-fabs((double)z[i]));
         scores[start + i] += (z[i] >= 0 ? 1.0 / (1.0 + t) : t / (1.0 + t)) / (double)m->n_average;

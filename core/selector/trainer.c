@@ -213,8 +213,9 @@ score_chunk(size_t chunk, guint worker, gpointer data) {
   const size_t n = MIN(FORWARD_ROWS, v->part->scans.n_scans - start);
   DEMUR_AUTO_ALIGNED DemurReal *hidden =
       demur_new_matrix(DemurReal, 2 * FORWARD_ROWS, v->shape.n_hidden);
-  demur_mlp_forward(v->shape, v->parameters, v->part->features + start * v->shape.n_inputs, n,
-                    hidden, hidden + FORWARD_ROWS * v->shape.n_hidden, v->z + start);
+  const DemurMlpScans scans = {v->part->features + start * v->shape.n_inputs, NULL, n};
+  demur_mlp_forward(v->shape, v->parameters, &scans, hidden,
+                    hidden + FORWARD_ROWS * v->shape.n_hidden, v->z + start);
   for (size_t i = start; i < start + n; i++)
     v->scores[i] = (double)v->z[i];
 }

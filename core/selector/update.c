@@ -4,7 +4,7 @@
  * Data: g~ is one value a distinct scan, so one forward pass over the union of the m data sets
  * serves all of them, and one sort by z serves all their thresholds. Only scans of the kappa chosen
  * data sets go backward: of the forward pass the second layer is kept, and the first, cheap with few inputs, made
- * anew for them, since what is kept leaves the caches. Order of work (each a parallel map over chunks fixed by the data, merged
+ * anew for them, since what is kept leaves the caches. Rows are read where they lie. Order of work (each a parallel map over chunks fixed by the data, merged
  * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; loss of
  * each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
  * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. Memory: what is kept of
@@ -27,8 +27,7 @@ typedef struct {
   DemurDrawnScratch *drawn;         /* of others */
   double *risks, *labels, *weights; /* [dataset_capacity] */
   guint32 *counts, *ranks;
-  DemurReal *inputs, *hidden1, *hidden2; /* [ROWS][..] gathered rows of one chunk */
-  DemurReal *backward;                   /* [2][ROWS][h] */
+  DemurReal *passes; /* [ROWS][d + 4 h] of the network's passes */
 } WorkerScratch;
 
 /* What a chosen data set contributes: its gradient in z by entry. */
@@ -128,10 +127,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
     s->weights = demur_new_array(double, dataset_capacity);
     s->counts = demur_new_array(guint32, dataset_capacity);
     s->ranks = demur_new_array(guint32, dataset_capacity);
-    s->inputs = demur_new_matrix(DemurReal, ROWS, d);
-    s->hidden1 = demur_new_matrix(DemurReal, ROWS, h);
-    s->hidden2 = demur_new_matrix(DemurReal, ROWS, h);
-    s->backward = demur_new_matrix(DemurReal, 2 * ROWS, h);
+    s->passes = demur_new_matrix(DemurReal, ROWS, d + 4 * h);
   }
   return u;
 }
@@ -150,10 +146,7 @@ demur_updater_free(DemurUpdater *u) {
     g_aligned_free(s->weights);
     g_aligned_free(s->counts);
     g_aligned_free(s->ranks);
-    g_aligned_free(s->inputs);
-    g_aligned_free(s->hidden1);
-    g_aligned_free(s->hidden2);
-    g_aligned_free(s->backward);
+    g_aligned_free(s->passes);
   }
   g_free(u->workers);
   for (size_t c = 0; c < u->n_kept; c++)
@@ -198,25 +191,14 @@ gather_union(DemurUpdater *u) {
   u->n_union = n;
 }
 
-/* Rows far apart lie in no cache: each is asked for so many rows before it is copied. */
-#define ROWS_AHEAD 12
-
-static inline void
-ask_for(const DemurReal *row, size_t n) {
-  for (size_t i = 0; i < n; i += 64 / sizeof(DemurReal))
-    __builtin_prefetch(row + i);
-}
-
 static void
 forward_chunk(size_t chunk, guint worker, gpointer data) {
   DemurUpdater *u = data;
   WorkerScratch *s = &u->workers[worker];
   const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_union - start);
-  const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
-  for (size_t i = 0; i < n; i++)
-    memcpy(s->inputs + i * d, u->scans.features + u->rows[start + i] * d, d * sizeof(DemurReal));
-  demur_mlp_forward(u->shape, u->parameters, s->inputs, n, s->hidden1, u->hidden2 + start * h,
-                    u->z + start);
+  const DemurMlpScans scans = {u->scans.features, u->rows + start, n};
+  demur_mlp_forward(u->shape, u->parameters, &scans, s->passes,
+                    u->hidden2 + start * u->shape.n_hidden, u->z + start);
   for (size_t i = start; i < start + n; i++)
     u->scores[i] = (double)u->z[i];
 }
@@ -322,22 +304,19 @@ backward_chunk(size_t chunk, guint worker, gpointer data) {
   DemurUpdater *u = data;
   WorkerScratch *s = &u->workers[worker];
   const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_backward - start);
-  const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
   DemurReal dz[ROWS];
+  guint32 rows[ROWS];
   const guint32 *places = u->backward_places + start;
   for (size_t i = 0; i < n; i++) {
     const guint32 place = places[i];
-    ask_for(u->hidden2 + places[MIN(i + ROWS_AHEAD, n - 1)] * h, h);
-    memcpy(s->inputs + i * d, u->scans.features + u->rows[place] * d, d * sizeof(DemurReal));
-    memcpy(s->hidden2 + i * h, u->hidden2 + place * h, h * sizeof(DemurReal));
+    rows[i] = u->rows[place];
     dz[i] = u->dz[place];
     u->dz[place] = 0;
   }
-  demur_mlp_first_layer(u->shape, u->parameters, s->inputs, n, s->hidden1);
   DemurReal *gradient = u->gradients + chunk * u->shape.n_parameters;
   memset(gradient, 0, u->shape.n_parameters * sizeof(DemurReal));
-  demur_mlp_backward(u->shape, u->parameters, s->inputs, s->hidden1, s->hidden2, dz, n, s->backward,
-                     gradient);
+  const DemurMlpScans scans = {u->scans.features, rows, n};
+  demur_mlp_backward(u->shape, u->parameters, &scans, u->hidden2, places, dz, s->passes, gradient);
 }
 
 void

@@ -24,7 +24,6 @@
 #define KAPPA 4
 /* Of update.c. */
 #define ROWS 510
-#define ROWS_AHEAD 12
 #define N_COVERAGES 10
 
 /* --- the limit: independent multiply-adds in registers --- */
@@ -119,8 +118,8 @@ typedef struct {
   size_t chosen[KAPPA];
 
   size_t n_union, n_back;
-  guint32 *rows, *back, *places;                             /* of the union, of the chosen */
-  DemurReal *inputs, *hidden1, *hidden2, *z, *backward, *dz; /* inputs, hidden1: of ROWS */
+  guint32 *rows, *back, *places; /* of the union, of the chosen */
+  DemurReal *passes, *hidden2, *z, *dz;
   double *scores;
   guint32 *ranks;
   size_t n_ranks;
@@ -152,13 +151,11 @@ gather(const Bench *b, const size_t *sets, size_t n_sets, guint32 *rows) {
 
 static void
 forward(Bench *b) {
-  const size_t d = BENCH_N_FEATURES;
   for (size_t start = 0; start < b->n_union; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_union - start);
-    for (size_t i = 0; i < n; i++)
-      memcpy(b->inputs + i * d, b->features + b->rows[start + i] * d, d * sizeof(DemurReal));
-    demur_mlp_forward(b->shape, b->parameters, b->inputs, n, b->hidden1,
-                      b->hidden2 + start * N_HIDDEN, b->z + start);
+    const DemurMlpScans scans = {b->features, b->rows + start, n};
+    demur_mlp_forward(b->shape, b->parameters, &scans, b->passes, b->hidden2 + start * N_HIDDEN,
+                      b->z + start);
     for (size_t i = start; i < start + n; i++)
       b->scores[i] = (double)b->z[i];
   }
@@ -201,23 +198,15 @@ lose(Bench *b) {
 
 static void
 go_back(Bench *b) {
-  const size_t d = BENCH_N_FEATURES, h = N_HIDDEN;
-  DemurReal *inputs = b->backward, *hidden1 = inputs + ROWS * d, *hidden2 = hidden1 + ROWS * h,
-            *scratch = hidden2 + ROWS * h;
   memset(b->gradient, 0, b->shape.n_parameters * sizeof(DemurReal));
   for (size_t start = 0; start < b->n_back; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_back - start);
-    for (size_t i = 0; i < n; i++) {
-      const guint32 row = b->back[start + i], place = b->places[row];
-      const guint32 ahead = b->places[b->back[start + MIN(i + ROWS_AHEAD, n - 1)]];
-      for (size_t c = 0; c < h; c += 64 / sizeof(DemurReal))
-        __builtin_prefetch(b->hidden2 + ahead * h + c);
-      memcpy(inputs + i * d, b->features + row * d, d * sizeof(DemurReal));
-      memcpy(hidden2 + i * h, b->hidden2 + place * h, h * sizeof(DemurReal));
-    }
-    demur_mlp_first_layer(b->shape, b->parameters, inputs, n, hidden1);
-    demur_mlp_backward(b->shape, b->parameters, inputs, hidden1, hidden2, b->dz + start, n, scratch,
-                       b->gradient);
+    guint32 places[ROWS];
+    for (size_t i = 0; i < n; i++)
+      places[i] = b->places[b->back[start + i]];
+    const DemurMlpScans scans = {b->features, b->back + start, n};
+    demur_mlp_backward(b->shape, b->parameters, &scans, b->hidden2, places, b->dz + start,
+                       b->passes, b->gradient);
   }
 }
 
@@ -266,12 +255,10 @@ start_bench(Bench *b) {
   b->rows = demur_new_array(guint32, n);
   b->back = demur_new_array(guint32, n);
   b->places = demur_new_array(guint32, n);
-  b->inputs = demur_new_matrix(DemurReal, ROWS, d);
-  b->hidden1 = demur_new_matrix(DemurReal, ROWS, N_HIDDEN);
+  b->passes = demur_new_matrix(DemurReal, ROWS, d + 4 * N_HIDDEN);
   b->hidden2 = demur_new_matrix(DemurReal, n, N_HIDDEN);
   b->z = demur_new_array(DemurReal, n);
   b->dz = demur_new_array(DemurReal, n);
-  b->backward = demur_new_matrix(DemurReal, ROWS, d + 4 * N_HIDDEN);
   b->scores = demur_new_array(double, n);
   b->ranks = demur_new_array(guint32, n);
   b->drawn = demur_new_array(DemurDrawnScan, n);

@@ -16,7 +16,7 @@ typedef struct {
   DemurMlpShape shape;
   size_t n;
   float *parameters, *inputs, *dz;
-  float *hidden1, *hidden2, *z, *scratch, *gradient;
+  float *hidden1, *hidden2, *z, *gradient;
 } Pass;
 
 static inline void
@@ -35,7 +35,6 @@ pass_init(Pass *p, size_t d, size_t n) {
   p->hidden1 = calloc(n * H, sizeof(float));
   p->hidden2 = calloc(n * H, sizeof(float));
   p->z = calloc(n, sizeof(float));
-  p->scratch = calloc(2 * n * H, sizeof(float));
   p->gradient = calloc(p->shape.n_parameters, sizeof(float));
   DemurRandom random = demur_random_stream(7, DEMUR_STREAM_WEIGHTS, d, n, 0);
   demur_mlp_initialise(p->shape, &random, p->parameters);
@@ -51,16 +50,16 @@ pass_clear(Pass *p) {
   free(p->hidden1);
   free(p->hidden2);
   free(p->z);
-  free(p->scratch);
   free(p->gradient);
 }
 
 static inline void
 pass_run(Pass *p, const DemurMlpKernel *kernel) {
-  kernel->forward(p->shape, p->parameters, p->inputs, p->n, p->hidden1, p->hidden2, p->z);
+  kernel->first(p->shape, p->parameters, p->inputs, p->n, p->hidden1);
+  kernel->forward(p->shape, p->parameters, p->inputs, NULL, p->n, p->hidden2, p->z);
   memset(p->gradient, 0, p->shape.n_parameters * sizeof(float));
-  kernel->backward(p->shape, p->parameters, p->inputs, p->hidden1, p->hidden2, p->dz, p->n,
-                   p->scratch, p->gradient);
+  kernel->backward(p->shape, p->parameters, p->inputs, NULL, p->hidden2, NULL, p->dz, p->n,
+                   p->gradient);
 }
 
 static const struct {

@@ -95,7 +95,7 @@ test_same_bytes(void) {
   }
 }
 
-/* The first layer alone is that of the forward pass, whichever other rows are with it. */
+/* The first layer is the same whichever other rows are with it. */
 static void
 test_first_layer(void) {
   size_t n_kernels;
@@ -115,6 +115,50 @@ test_first_layer(void) {
       }
       g_assert_true(memcmp(alone, p.hidden1, p.n * H * sizeof(float)) == 0);
       pass_clear(&p);
+    }
+}
+
+/* Rows taken where they lie, in any order and some of them twice, give what a copy of them gives side by side, by every kernel
+ * and by the BLAS. */
+static void
+test_rows(void) {
+  size_t n_kernels;
+  const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
+  const size_t n_scans = 131, n = 97, hidden[] = {H, 32}, d = 9;
+  for (size_t k = 0; k < n_kernels; k++)
+    for (size_t s = 0; demur_mlp_kernel_is_supported(kernels[k]) && s < G_N_ELEMENTS(hidden); s++) {
+      g_assert_true(demur_mlp_kernel_choose(kernels[k]->name, NULL));
+      const size_t h = hidden[s];
+      const DemurMlpShape shape = demur_mlp_shape(d, h);
+      DEMUR_AUTO_ALIGNED float *p = demur_new_array(float, shape.n_parameters);
+      DEMUR_AUTO_ALIGNED float *x = demur_new_matrix(float, n_scans + n, d);
+      DEMUR_AUTO_ALIGNED float *hidden2 = demur_new_matrix(float, n_scans + 2 * n, h);
+      DEMUR_AUTO_ALIGNED float *scratch = demur_new_matrix(float, n, d + 4 * h);
+      DEMUR_AUTO_ALIGNED float *gradients = demur_new_matrix(float, 2, shape.n_parameters);
+      DemurRandom random = demur_random_stream(3, DEMUR_STREAM_TEST, h, 0, 0);
+      demur_mlp_initialise(shape, &random, p);
+      fill(&random, n_scans * d, x);
+      fill(&random, n_scans * h, hidden2);
+      float *copy = x + n_scans * d, *second = hidden2 + n_scans * h, *beside = second + n * h;
+      float dz[97], z[97], z_beside[97];
+      guint32 rows[97], places[97];
+      fill(&random, n, dz);
+      for (size_t i = 0; i < n; i++) {
+        rows[i] = (guint32)demur_random_below(&random, n_scans);
+        places[i] = (guint32)demur_random_below(&random, n_scans);
+        memcpy(copy + i * d, x + rows[i] * d, d * sizeof(float));
+      }
+      const DemurMlpScans scans = {x, rows, n}, copied = {copy, NULL, n};
+      demur_mlp_forward(shape, p, &scans, scratch, second, z);
+      demur_mlp_forward(shape, p, &copied, scratch, beside, z_beside);
+      g_assert_true(memcmp(second, beside, n * h * sizeof(float)) == 0);
+      g_assert_true(memcmp(z, z_beside, sizeof z) == 0);
+      for (size_t i = 0; i < n; i++)
+        memcpy(second + i * h, hidden2 + places[i] * h, h * sizeof(float));
+      float *gradient = gradients, *gradient_beside = gradients + shape.n_parameters;
+      demur_mlp_backward(shape, p, &scans, hidden2, places, dz, scratch, gradient);
+      demur_mlp_backward(shape, p, &copied, second, NULL, dz, scratch, gradient_beside);
+      g_assert_true(memcmp(gradient, gradient_beside, shape.n_parameters * sizeof(float)) == 0);
     }
 }
 
@@ -151,17 +195,18 @@ test_tiny_numbers(void) {
         p[i] = 0.01f * (float)(i % 7);
       for (size_t i = o.w3; i < o.b3; i++)
         p[i] = 1e-40f;
+      const DemurMlpScans scans = {x, NULL, n};
       float z[7], beside[7], without[7];
-      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], z);
+      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], z);
       for (size_t i = 0; i < n; i++)
         g_assert_true(z[i] == 0.0f);
       p[o.b3] = 0.3f;
       p[o.w1] = 1e-40f;
-      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], beside);
+      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], beside);
       p[o.w1] = 0.0f;
       for (size_t i = o.w3; i < o.b3; i++)
         p[i] = 0.0f;
-      demur_mlp_forward(shape, p, x, n, h, h + n * hidden[s], without);
+      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], without);
       g_assert_true(memcmp(beside, without, sizeof beside) == 0);
       volatile float tiny = 1e-40f;
       g_assert_true(tiny * 1.0f > 0.0f);
@@ -174,6 +219,7 @@ main(int argc, char **argv) {
   g_test_add_func("/kernel/definition", test_definition);
   g_test_add_func("/kernel/same-bytes", test_same_bytes);
   g_test_add_func("/kernel/first-layer", test_first_layer);
+  g_test_add_func("/kernel/rows", test_rows);
   g_test_add_func("/kernel/tiny-numbers", test_tiny_numbers);
   g_test_add_func("/kernel/choice", test_choice);
   return g_test_run();

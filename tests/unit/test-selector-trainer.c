@@ -237,7 +237,8 @@ margin_of(const DemurTrainerResult *result, const Scans *scans) {
                    *z = g_new(float, n);
   for (size_t i = 0; i < n * N_FEATURES; i++)
     inputs[i] = (float)scans->features[i];
-  demur_mlp_forward(result->shape, result->parameters, inputs, n, hidden, hidden + n * h, z);
+  const DemurMlpScans taken = {inputs, NULL, n};
+  demur_mlp_forward(result->shape, result->parameters, &taken, hidden, hidden + n * h, z);
   double sums[2] = {0, 0}, counts[2] = {0, 0};
   for (size_t i = 0; i < n; i++) {
     const int believed = inputs[i * N_FEATURES] > 0;
