@@ -39,10 +39,8 @@
 
 /* c [12 rows, ldc apart][16] = a [d][12] x b [d][16]. */
 typedef void (*TileFunc)(const double *a, const double *b, size_t d, double *c, size_t ldc);
-/* The same sum of one row with itself. */
-typedef double (*NormFunc)(const double *row, size_t d);
-/* Likewise of each row of a panel [d][16]. */
-typedef void (*PanelNormsFunc)(const double *panel, size_t d, double norms[PANEL]);
+/* The same sum of each row of a group [d][12] or panel [d][16] with itself. */
+typedef void (*NormsFunc)(const double *rows, size_t d, double *norms);
 
 static void
 tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
@@ -67,21 +65,23 @@ below_plain(const double *squares, size_t width, double limit, guint8 *places) {
   return n;
 }
 
-static double
-norm_plain(const double *row, size_t d) {
-  double sum = 0.0;
+static inline __attribute__((always_inline)) void
+norms_of_plain(const double *rows, size_t d, size_t width, double *norms) {
+  double sums[PANEL] = {0.0};
   for (size_t k = 0; k < d; k++)
-    sum += row[k] * row[k];
-  return sum;
+    for (size_t j = 0; j < width; j++)
+      sums[j] += rows[k * width + j] * rows[k * width + j];
+  memcpy(norms, sums, width * sizeof *norms);
 }
 
 static void
-norms_plain(const double *panel, size_t d, double norms[PANEL]) {
-  double sums[PANEL] = {0.0};
-  for (size_t k = 0; k < d; k++)
-    for (size_t j = 0; j < PANEL; j++)
-      sums[j] += panel[k * PANEL + j] * panel[k * PANEL + j];
-  memcpy(norms, sums, sizeof(sums));
+panel_norms_plain(const double *panel, size_t d, double *norms) {
+  norms_of_plain(panel, d, PANEL, norms);
+}
+
+static void
+group_norms_plain(const double *group, size_t d, double *norms) {
+  norms_of_plain(group, d, GROUP, norms);
 }
 
 #if defined(__x86_64__)
@@ -172,29 +172,31 @@ below_avx2(const double *squares, size_t width, double limit, guint8 *places) {
   return n;
 }
 
-__attribute__((target("fma"))) static double
-norm_fma(const double *row, size_t d) {
-  double sum = 0.0;
-  for (size_t k = 0; k < d; k++)
-    sum = __builtin_fma(row[k], row[k], sum);
-  return sum;
-}
-
-__attribute__((target("avx2,fma"))) static void
-norms_fma(const double *panel, size_t d, double norms[PANEL]) {
-  __m256d sums[4];
+__attribute__((target("avx2,fma"), always_inline)) static inline void
+norms_of_fma(const double *rows, size_t d, int n_fours, double *norms) {
+  __m256d sums[PANEL / 4];
 #pragma GCC unroll 4
-  for (int j = 0; j < 4; j++)
+  for (int j = 0; j < n_fours; j++)
     sums[j] = _mm256_setzero_pd();
   for (size_t k = 0; k < d; k++)
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; j++) {
-      const __m256d x = _mm256_load_pd(panel + k * PANEL + 4 * (size_t)j);
+    for (int j = 0; j < n_fours; j++) {
+      const __m256d x = _mm256_load_pd(rows + 4 * (k * (size_t)n_fours + (size_t)j));
       sums[j] = _mm256_fmadd_pd(x, x, sums[j]);
     }
 #pragma GCC unroll 4
-  for (int j = 0; j < 4; j++)
+  for (int j = 0; j < n_fours; j++)
     _mm256_storeu_pd(norms + 4 * (size_t)j, sums[j]);
+}
+
+__attribute__((target("avx2,fma"))) static void
+panel_norms_fma(const double *panel, size_t d, double *norms) {
+  norms_of_fma(panel, d, PANEL / 4, norms);
+}
+
+__attribute__((target("avx2,fma"))) static void
+group_norms_fma(const double *group, size_t d, double *norms) {
+  norms_of_fma(group, d, GROUP / 4, norms);
 }
 #endif
 
@@ -203,8 +205,7 @@ typedef size_t (*BelowFunc)(const double *squares, size_t width, double limit, g
 
 typedef struct {
   TileFunc tile;
-  NormFunc norm;
-  PanelNormsFunc panel_norms;
+  NormsFunc group_norms, panel_norms;
   BelowFunc below;
 } Kernels;
 
@@ -213,14 +214,14 @@ choose_kernels(void) {
 #if defined(__x86_64__)
   switch (demur_processor_level()) {
   case DEMUR_PROCESSOR_AVX512:
-    return (Kernels){tile_avx512, norm_fma, norms_fma, below_avx512};
+    return (Kernels){tile_avx512, group_norms_fma, panel_norms_fma, below_avx512};
   case DEMUR_PROCESSOR_AVX2:
-    return (Kernels){tile_avx2, norm_fma, norms_fma, below_avx2};
+    return (Kernels){tile_avx2, group_norms_fma, panel_norms_fma, below_avx2};
   case DEMUR_PROCESSOR_PLAIN:
     break;
   }
 #endif
-  return (Kernels){tile_plain, norm_plain, norms_plain, below_plain};
+  return (Kernels){tile_plain, group_norms_plain, panel_norms_plain, below_plain};
 }
 
 /* ---- the reference ---- */
@@ -234,7 +235,7 @@ struct DemurDistanceReference {
   double *unpacked; /* [n][d] */
   double *
       packed; /* [n_panels][d][PANEL], rows behind the last are 0; then norms [n_panels][PANEL], of those rows infinite */
-  gint was_passed; /* atomic: whether there was a pass of few queries */
+  gsize n_queries; /* atomic: of all passes so far */
 };
 
 static DemurDistanceReference *
@@ -631,14 +632,16 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
   const size_t n_rows = MIN(pass->chunk_rows, pass->m - begin);
   const size_t n_groups = (n_rows + GROUP - 1) / GROUP;
 
-  for (size_t local = 0; local < n_groups * GROUP; local++) {
-    double *group = s->group + local / GROUP * GROUP * d + local % GROUP;
-    const double *query = pass->queries + (begin + local) * d;
+  for (size_t g = 0; g < n_groups; g++) {
+    double *group = s->group + g * GROUP * d;
+    const size_t n_in = MIN(GROUP, n_rows - g * GROUP);
+    const double *queries = pass->queries + (begin + g * GROUP) * d;
     for (size_t k = 0; k < d; k++)
-      group[k * GROUP] = local < n_rows ? query[k] : 0.0;
-    if (local >= n_rows)
-      continue;
-    s->norms[local] = pass->kernels.norm(query, d);
+      for (size_t i = 0; i < GROUP; i++)
+        group[k * GROUP + i] = i < n_in ? queries[i * d + k] : 0.0;
+    pass->kernels.group_norms(group, d, s->norms + g * GROUP);
+  }
+  for (size_t local = 0; local < n_rows; local++) {
     for (size_t j = 0; j < pass->near_stride; j++)
       s->near[local * pass->near_stride + j] = j < 8 ? -INFINITY : INFINITY;
     s->maximum[local] = -INFINITY;
@@ -677,7 +680,8 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
   }
 }
 
-/* The rows for a pass that looks k of them up for each of m queries: few are given one by one, many all at once. NULL: one by one. */
+/* The rows for a pass that looks k of them up for each query, m with those of the passes before it: few are given one by one, many all
+ * at once. NULL: one by one. */
 static const double *
 rows_for(const DemurDistanceReference *reference, size_t m, size_t k) {
   const size_t n = reference->n, d = reference->d;
@@ -693,15 +697,15 @@ rows_for(const DemurDistanceReference *reference, size_t m, size_t k) {
   return keep_first(place, rows);
 }
 
-/* *packed: the panels for a pass of m queries; NULL: the pass makes each for itself. The first pass of few queries does: of a program
- * that looks at one scan it is the only one, and most of its time would go into the memory for all panels. */
+/* *packed: the panels for a pass of m queries, is_first where none was made before; NULL: the pass makes each for itself. The first pass
+ * does where its queries are few: of a program that looks at one scan it is the only one, and most of its time would go into the
+ * memory for all panels. */
 static gboolean
-panels_for(const DemurDistanceReference *reference, size_t m, const double **packed,
-           GError **error) {
+panels_for(const DemurDistanceReference *reference, size_t m, gboolean is_first,
+           const double **packed, GError **error) {
   DemurDistanceReference *mutable = (DemurDistanceReference *)reference;
   *packed = g_atomic_pointer_get(&mutable->packed);
-  if (*packed != NULL ||
-      (m <= GROUP && g_atomic_int_compare_and_exchange(&mutable->was_passed, FALSE, TRUE)))
+  if (*packed != NULL || (m <= GROUP && is_first))
     return TRUE;
   double *made = pack_all(reference, error);
   if (made == NULL)
@@ -720,8 +724,10 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
                        FALSE);
   const size_t d = reference->d, n_threads = demur_parallel_n_threads(parallel);
   const size_t n_blocks = (reference->n + BLOCK - 1) / BLOCK;
+  const gsize n_before =
+      (gsize)g_atomic_pointer_add(&((DemurDistanceReference *)reference)->n_queries, (gssize)m);
   const double *packed;
-  if (!panels_for(reference, m, &packed, error))
+  if (!panels_for(reference, m, n_before == 0, &packed, error))
     return FALSE;
   DEMUR_AUTO_ALIGNED size_t *starts = NULL;
   DEMUR_AUTO_ALIGNED guint8 *places = NULL;
@@ -744,7 +750,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
   Pass pass = {
       .reference = reference,
       .wants = wants,
-      .rows = rows_for(reference, m, wants->k),
+      .rows = rows_for(reference, n_before + m, wants->k),
       .packed = packed,
       .queries = queries,
       .m = m,

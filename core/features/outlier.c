@@ -19,6 +19,7 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/vector.h"
 #include "features/distances.h"
 #include "features/isolation-forest.h"
 #include "features/kde.h"
@@ -27,7 +28,11 @@
 #include "features/one-class-svm.h"
 
 #define FORMAT "demur-outlier-1"
-#define BATCH_ROWS 3072 /* 32 chunks of the distance pass */
+/* Queries of a batch: eight chunks of the distance pass, and of many threads four each, up to 32. Their standardised rows are memory that
+ * is had anew by each call, and of a batch of 3,072 rows of 256 getting it took as long as the exponentials of one feature. */
+#define FEWEST_ROWS 768
+#define MOST_ROWS 3072
+#define ROWS_A_THREAD 384
 #define MAX_WIDTH (1 << 20)
 #define MAX_FITTED G_MAXINT32
 /* Standardised values beyond this have no finite squared distance worth the name. */
@@ -134,6 +139,14 @@ check_finite(const float *values, size_t n, size_t d, size_t first_row, GError *
   return TRUE;
 }
 
+VECTOR_CLONES static gboolean
+any_is_far(const double *values, size_t n) {
+  gboolean far = FALSE;
+  for (size_t i = 0; i < n; i++)
+    far |= !(fabs(values[i]) <= FARTHEST);
+  return far;
+}
+
 /* raw [n][d] -> standard [n][d]. */
 static gboolean
 standardise(const DemurOutlierModel *model, const float *raw, size_t n, size_t first_row,
@@ -142,9 +155,7 @@ standardise(const DemurOutlierModel *model, const float *raw, size_t n, size_t f
   if (!check_finite(raw, n, d, first_row, error))
     return FALSE;
   demur_scaler_apply_floats(model->scaler, raw, n, standard);
-  gboolean far = FALSE;
-  for (size_t i = 0; i < n * d; i++)
-    far |= !(fabs(standard[i]) <= FARTHEST);
+  const gboolean far = any_is_far(standard, n * d);
   for (size_t i = 0; far && i < n * d; i++)
     if (!(fabs(standard[i]) <= FARTHEST)) {
       demur_error_set(
@@ -314,18 +325,21 @@ reference_place(const DemurOutlierModel *model, gssize row) {
 }
 
 typedef struct {
-  double *standard;    /* [BATCH_ROWS][d] */
-  gssize *own;         /* [BATCH_ROWS] */
-  double *distances;   /* [BATCH_ROWS][k] */
-  guint32 *indices;    /* [BATCH_ROWS][k] */
-  double *log_sum_exp; /* [BATCH_ROWS] */
-  double *kernel_sum;  /* [BATCH_ROWS] */
+  size_t n;            /* rows of a batch; the last may have fewer */
+  double *standard;    /* [n][d] */
+  gssize *own;         /* [n] */
+  double *distances;   /* [n][k] */
+  guint32 *indices;    /* [n][k] */
+  double *log_sum_exp; /* [n] */
+  double *kernel_sum;  /* [n] */
 } Batch;
 
 static Batch
-batch_new(const DemurOutlierModel *model, size_t m, size_t k) {
-  const size_t n = MIN(m, BATCH_ROWS);
+batch_new(const DemurOutlierModel *model, size_t m, size_t k, DemurParallel *parallel) {
+  const size_t wanted = ROWS_A_THREAD * (size_t)demur_parallel_n_threads(parallel);
+  const size_t n = MIN(m, CLAMP(wanted, FEWEST_ROWS, MOST_ROWS));
   return (Batch){
+      .n = n,
       .standard = demur_new_matrix(double, n, model->d),
       .own = demur_new_array(gssize, n),
       .distances = demur_new_matrix(double, n, k),
@@ -364,7 +378,7 @@ demur_outlier_model_score(const DemurOutlierModel *model, const float *embedding
                           const gssize *exclude, double *out, DemurParallel *parallel,
                           const DemurProgress *progress, GError **error) {
   const size_t k = MAX(knn_k(model), lof_k(model));
-  g_auto(Batch) batch = batch_new(model, m, k);
+  g_auto(Batch) batch = batch_new(model, m, k, parallel);
   const DemurDistanceWants wants = {
       .k = k,
       .near_distances = batch.distances,
@@ -374,8 +388,8 @@ demur_outlier_model_score(const DemurOutlierModel *model, const float *embedding
       .gamma = model->gamma,
       .kernel_sum = batch.kernel_sum,
   };
-  for (size_t first = 0; first < m; first += BATCH_ROWS) {
-    const size_t n = MIN(BATCH_ROWS, m - first);
+  for (size_t first = 0; first < m; first += batch.n) {
+    const size_t n = MIN(batch.n, m - first);
     Part part = {progress, (double)first / (double)m, (double)(first + n) / (double)m};
     DemurProgress inner;
     if (!measure_batch(model, &batch, &wants, embeddings, exclude, first, n, parallel,
@@ -404,11 +418,11 @@ demur_outlier_model_nearest(const DemurOutlierModel *model, const float *embeddi
                             DemurParallel *parallel, const DemurProgress *progress,
                             GError **error) {
   g_return_val_if_fail(k >= 1 && k <= model->n - (exclude != NULL), FALSE);
-  g_auto(Batch) batch = batch_new(model, m, k);
+  g_auto(Batch) batch = batch_new(model, m, k, parallel);
   const DemurDistanceWants wants = {
       .k = k, .near_distances = batch.distances, .near_indices = batch.indices};
-  for (size_t first = 0; first < m; first += BATCH_ROWS) {
-    const size_t n = MIN(BATCH_ROWS, m - first);
+  for (size_t first = 0; first < m; first += batch.n) {
+    const size_t n = MIN(batch.n, m - first);
     Part part = {progress, (double)first / (double)m, (double)(first + n) / (double)m};
     DemurProgress inner;
     if (!measure_batch(model, &batch, &wants, embeddings, exclude, first, n, parallel,

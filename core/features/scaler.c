@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/vector.h"
 
 struct DemurScaler {
   gatomicrefcount ref_count;
@@ -185,7 +186,7 @@ demur_scaler_apply(const DemurScaler *scaler, const double *in, size_t n, double
       out[i * d + j] = (in[i * d + j] - scaler->means[j]) / scaler->sds[j];
 }
 
-void
+VECTOR_CLONES void
 demur_scaler_apply_floats(const DemurScaler *scaler, const float *in, size_t n, double *out) {
   const size_t d = scaler->d;
   for (size_t i = 0; i < n; i++)

@@ -67,20 +67,33 @@ gather_base(const DemurSelector *s, const double *meta, size_t n) {
   return base;
 }
 
+/* The inputs of a corrector of the training scans, whose columns' scaler is fitted. NULL with error. What they are made of is let go
+ * here: the fit behind it is where a training takes most memory. */
+static double *
+make_inputs(const DemurSelector *s, const DemurCohort *cohort, const DemurTrainingPart *training,
+            const double *meta, DemurParallel *parallel, DemurScaler **scaler, GError **error) {
+  const size_t n = training->n_rows;
+  double *base = gather_base(s, meta, n);
+  *scaler = demur_scaler_fit(base, n, demur_selector_n_corrector_base(s), error);
+  g_aligned_free(base);
+  if (*scaler == NULL)
+    return NULL;
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n) : NULL;
+  return demur_selector_corrector_inputs(s, *scaler, meta, embeddings, n, parallel);
+}
+
 /* Fits a corrector on the training scans with the risks of the given cohort. training receives what
  * it says of them. */
 static gboolean
 fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrainingPart *training,
-              const double *meta, const float *embeddings, DemurParallel *parallel,
-              const DemurProgress *progress, DemurSelectorCorrector *out,
-              DemurCorrectorTraining *fitted, GError **error) {
+              const double *meta, DemurParallel *parallel, const DemurProgress *progress,
+              DemurSelectorCorrector *out, DemurCorrectorTraining *fitted, GError **error) {
   const size_t n = training->n_rows, n_base = demur_selector_n_corrector_base(s);
-  DEMUR_AUTO_ALIGNED double *base = gather_base(s, meta, n);
-  out->scaler = demur_scaler_fit(base, n, n_base, error);
-  if (out->scaler == NULL)
-    return FALSE;
   DEMUR_AUTO_ALIGNED double *inputs =
-      demur_selector_corrector_inputs(s, out->scaler, meta, embeddings, n, parallel);
+      make_inputs(s, cohort, training, meta, parallel, &out->scaler, error);
+  if (inputs == NULL)
+    return FALSE;
   g_autofree double *risks = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     risks[i] = cohort->risks[training->rows[i]];
@@ -104,7 +117,6 @@ fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrai
 
 void
 demur_training_features_clear(DemurTrainingFeatures *features) {
-  g_aligned_free(features->embeddings);
   g_aligned_free(features->training);
   g_aligned_free(features->validation);
   demur_corrector_training_clear(&features->raw);
@@ -117,15 +129,17 @@ demur_training_features_raw(DemurSelector *s, const DemurCohort *cohort,
                             const DemurProgress *progress, DemurTrainingFeatures *features,
                             GError **error) {
   const size_t n = training->n_rows;
-  features->embeddings =
+  float *embeddings =
       s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n) : NULL;
   features->training = demur_new_matrix(double, n, s->columns->n_columns);
-  if (!demur_selector_base_features(s, cohort, training->rows, n, features->embeddings, NULL,
-                                    parallel, progress, features->training, error))
+  const gboolean done = demur_selector_base_features(s, cohort, training->rows, n, embeddings, NULL,
+                                                     parallel, progress, features->training, error);
+  g_aligned_free(embeddings);
+  if (!done)
     return FALSE;
   return s->columns->n_corrector == 0 ||
-         fit_corrector(s, cohort, training, features->training, features->embeddings, parallel,
-                       progress, &s->raw, &features->raw, error);
+         fit_corrector(s, cohort, training, features->training, parallel, progress, &s->raw,
+                       &features->raw, error);
 }
 
 /* The corrector of the risks that the selector sees: the raw one where these are raw. */
@@ -134,8 +148,8 @@ fit_seen(DemurSelector *s, const DemurCohort *view, const DemurTrainingPart *tra
          DemurParallel *parallel, const DemurProgress *progress, DemurTrainingFeatures *features,
          GError **error) {
   if (s->recalibration != NULL)
-    return fit_corrector(s, view, training, features->training, features->embeddings, parallel,
-                         progress, &s->corrected, &features->fitted, error);
+    return fit_corrector(s, view, training, features->training, parallel, progress, &s->corrected,
+                         &features->fitted, error);
   s->corrected = s->raw;
   s->raw = (DemurSelectorCorrector){NULL, NULL};
   features->fitted = features->raw;
@@ -160,7 +174,6 @@ demur_training_features_seen(DemurSelector *s, const DemurCohort *view,
           s->corrected.corrector, view->risks[training->rows[i]], features->fitted.deltas[i],
           features->training + i * width + s->columns->n_confidence + s->columns->n_outlier);
   }
-  g_clear_pointer(&features->embeddings, g_aligned_free); /* nothing behind this reads them */
   features->validation = demur_selector_meta_features(
       s, view, FALSE, parts->validation.rows, parts->validation.n_rows, parallel, progress, error);
   return features->validation != NULL;

@@ -14,7 +14,6 @@ gboolean demur_training_fit_reference(DemurSelector *selector, const DemurCohort
 
 /* Meta features of the training and validation scans, and what the correctors say of the first. */
 typedef struct {
-  float *embeddings; /* [n] of the training scans, as the outlier model takes them; or NULL */
   double *training, *validation; /* [n][n_columns] */
   DemurCorrectorTraining raw;    /* on raw risks; all zero from _seen on where those are seen */
   DemurCorrectorTraining fitted; /* on the risks that the selector sees */

@@ -33,10 +33,10 @@ draw_rows(size_t n, size_t d) {
 
 /* ---- stages, and what of the BLAS's rate they reach ---- */
 
-#define TURNS 5
+#define TURNS 7
 #define BLAS_QUERIES 3072 /* a batch of the scoring */
 
-/* What is timed: one thread, processor time, the least of TURNS. */
+/* What is timed: one thread, processor time, the least of TURNS. wants: of the stage under way. */
 typedef struct {
   const float *raw;
   const double *rows; /* standardised: [n] of the reference, then [m] queries */
@@ -50,17 +50,6 @@ typedef struct {
 } Stages;
 
 typedef void (*StageFunc)(Stages *stages);
-
-static double
-least(StageFunc func, Stages *stages) {
-  double smallest = INFINITY;
-  for (int turn = 0; turn < TURNS; turn++) {
-    const double start = bench_processor_seconds();
-    func(stages);
-    smallest = MIN(smallest, bench_processor_seconds() - start);
-  }
-  return smallest;
-}
 
 static void
 blas_stage(Stages *s) {
@@ -133,14 +122,36 @@ score_stage(Stages *s) {
     bench_fail(error);
 }
 
-/* One line: seconds, and what share of the BLAS's rate the products of these distances would be
- * if they were all there is. flop 0: no products. */
+typedef struct {
+  const char *name;
+  StageFunc func;
+  double flop; /* of its products; 0: it has none */
+  DemurDistanceWants wants;
+  double least; /* seconds */
+} Stage;
+
+/* The stages take turns, so that each has its moments with the processor to itself. */
 static void
-print_stage(const char *name, double seconds, double flop, double blas) {
-  printf("  %-34s %9.4f s", name, seconds);
-  if (flop > 0.0)
-    printf("  %8.2f GFLOP  %6.1f GFLOP/s  %5.1f %% of the BLAS", flop * 1e-9, flop / seconds * 1e-9,
-           100.0 * flop / seconds / blas);
+time_turns(Stage *all, size_t n, Stages *stages) {
+  for (size_t i = 0; i < n; i++)
+    all[i].least = INFINITY;
+  for (int turn = 0; turn < TURNS; turn++)
+    for (size_t i = 0; i < n; i++) {
+      stages->wants = all[i].wants;
+      const double start = bench_processor_seconds();
+      all[i].func(stages);
+      all[i].least = MIN(all[i].least, bench_processor_seconds() - start);
+    }
+}
+
+/* One line: seconds, and what share of the BLAS's rate the products of these distances would be
+ * if they were all there is. */
+static void
+print_stage(const Stage *stage, double blas) {
+  printf("  %-34s %9.4f s", stage->name, stage->least);
+  if (stage->flop > 0.0)
+    printf("  %8.2f GFLOP  %6.1f GFLOP/s  %5.1f %% of the BLAS", stage->flop * 1e-9,
+           stage->flop / stage->least * 1e-9, 100.0 * stage->flop / stage->least / blas);
   putchar('\n');
   fflush(stdout);
 }
@@ -172,29 +183,31 @@ time_stages(const float *raw, size_t n, size_t m, size_t d) {
               .gamma = demur_svm_scale_gamma(rows, n, d)};
   const double flop = 2.0 * (double)m * (double)n * (double)d,
                fit_flop = 2.0 * (double)n * (double)n * (double)d;
-  const double seconds = least(blas_stage, &s);
-  const double blas = 2.0 * (double)n_blas * (double)n * (double)d / seconds;
+  const DemurDistanceWants nearest = {.k = k, .near_distances = near, .near_indices = indices},
+                           density = {.log_sum_exp = sums},
+                           kernel = {.weights = alphas, .gamma = s.gamma, .kernel_sum = sums};
+  Stage all[] = {
+      {.name = "BLAS, dgemm of a batch",
+       .func = blas_stage,
+       .flop = 2.0 * (double)n_blas * (double)n * (double)d},
+      {.name = "fit, everything", .func = fit_stage, .flop = fit_flop},
+      {.name = "score, everything", .func = score_stage, .flop = flop},
+      {.name = "packing", .func = packing_stage},
+      {.name = "products only", .func = pass_stage, .flop = flop},
+      {.name = "products, nearest 20", .func = pass_stage, .flop = flop, .wants = nearest},
+      {.name = "products, log-sum-exp", .func = pass_stage, .flop = flop, .wants = density},
+      {.name = "forest fit", .func = forest_fit_stage},
+      {.name = "forest score", .func = forest_score_stage},
+      {.name = "one-class SVM start", .func = svm_start_stage},
+      {.name = "one-class SVM, whole", .func = svm_stage, .flop = fit_flop},
+      {.name = "products, kernel sum", .func = pass_stage, .flop = flop, .wants = kernel},
+  };
+  const size_t n_stages = n <= DEMUR_SVM_MAX_ROWS ? G_N_ELEMENTS(all) : G_N_ELEMENTS(all) - 3;
   printf("reference %zu, scans %zu, width %zu: one thread, processor time, least of %d\n", n, m, d,
          TURNS);
-  print_stage("BLAS, dgemm of a batch", seconds, blas * seconds, blas);
-  const double fit = least(fit_stage, &s), score = least(score_stage, &s);
-  print_stage("fit, everything", fit, fit_flop, blas);
-  print_stage("score, everything", score, flop, blas);
-  print_stage("packing", least(packing_stage, &s), 0.0, blas);
-  s.wants = (DemurDistanceWants){0};
-  print_stage("products only", least(pass_stage, &s), flop, blas);
-  s.wants = (DemurDistanceWants){.k = k, .near_distances = near, .near_indices = indices};
-  print_stage("products, nearest 20", least(pass_stage, &s), flop, blas);
-  s.wants = (DemurDistanceWants){.log_sum_exp = sums};
-  print_stage("products, log-sum-exp", least(pass_stage, &s), flop, blas);
-  if (n <= DEMUR_SVM_MAX_ROWS) {
-    print_stage("one-class SVM start", least(svm_start_stage, &s), 0.0, blas);
-    print_stage("one-class SVM, whole", least(svm_stage, &s), fit_flop, blas);
-    s.wants = (DemurDistanceWants){.weights = alphas, .gamma = s.gamma, .kernel_sum = sums};
-    print_stage("products, kernel sum", least(pass_stage, &s), flop, blas);
-  }
-  print_stage("forest fit", least(forest_fit_stage, &s), 0.0, blas);
-  print_stage("forest score", least(forest_score_stage, &s), 0.0, blas);
+  time_turns(all, n_stages, &s);
+  for (size_t i = 0; i < n_stages; i++)
+    print_stage(&all[i], all[0].flop / all[0].least);
   demur_distance_reference_free(s.reference);
   demur_forest_free(s.forest);
   demur_outlier_model_unref(s.model);
