@@ -52,17 +52,47 @@ PIXELS = element((0x28, 2), b"US", struct.pack("<H", 1)) + element((0x28, 4), b"
     element((0x7fe0, 0x10), b"OW", b"ab")
 
 
-def image(size):
-    """A CT image of zeros, of about that many bytes."""
+def head_of_image(size):
+    """What stands before the pixels of a CT image whose pixels are so many bytes."""
     meta = element((2, 2), b"UI", CT) + element((2, 3), b"UI", b"1.2.3") + element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
     return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + \
-        element((8, 0x16), b"UI", CT) + element((8, 0x18), b"UI", b"1.2.3") + element((0x7fe0, 0x10), b"OW", bytes(size))
+        element((8, 0x16), b"UI", CT) + element((8, 0x18), b"UI", b"1.2.3") + struct.pack("<HH", 0x7fe0, 0x10) + b"OW\0\0" + struct.pack("<I", size)
+
+
+def image(size):
+    """A CT image of zeros, of about that many bytes."""
+    return head_of_image(size + size % 2) + bytes(size + size % 2)
 
 
 def zip_of(path, entries, method=zipfile.ZIP_DEFLATED):
     with zipfile.ZipFile(path, "w", method, compresslevel=9) as archive:
         for name, content in entries:
             archive.writestr(name, content)
+
+
+def packed_zeros(mib):
+    """An image of so many MiB of zeros packed once, piece by piece: its size, its checksum, and its packed bytes."""
+    packer, piece, head = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(1 << 20), head_of_image(mib << 20)
+    packed, crc = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH), zlib.crc32(head)
+    again = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)  # after a full flush equal pieces are equal bytes
+    for _ in range(mib):
+        crc = zlib.crc32(piece, crc)
+    return len(head) + (mib << 20), crc, packed + again * mib + packer.flush()
+
+
+def zip_of_packed(path, names, size, crc, packed, once=False):
+    """An archive of that one packed content under each name; once: all names point at one copy of it."""
+    sizes = struct.pack("<III", crc, len(packed), size)
+    body, directory = bytearray(), bytearray()
+    for at, name in enumerate(names):
+        place = 0 if once else len(body)
+        if at == 0 or not once:
+            body += b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 8, 0, 0) + sizes + struct.pack("<HH", len(name), 0) + name + packed
+        directory += b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 8, 0, 0) + sizes + \
+            struct.pack("<HHHHHII", len(name), 0, 0, 0, 0, 0, place) + name
+    with open(path, "wb") as file:
+        file.write(bytes(body) + bytes(directory) + b"PK\5\6" +
+                   struct.pack("<HHHHIIH", 0, 0, len(names), len(names), len(directory), len(body), 0))
 
 
 def many_entries(folder):
@@ -87,13 +117,11 @@ def alike_and_broken(folder):
 
 
 def many_images(folder):
-    content = image(1 << 20)
-    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", content) for i in range(1000)))
+    zip_of_packed(os.path.join(folder, "bomb.zip"), [b"%d.dcm" % i for i in range(1000)], *packed_zeros(1))
 
 
 def one_of_high_ratio(folder):
-    content = image(512 << 20)
-    zip_of(os.path.join(folder, "bomb.zip"), [("a.dcm", content)])
+    zip_of_packed(os.path.join(folder, "bomb.zip"), [b"a.dcm"], *packed_zeros(512))
 
 
 def archives_within(folder):
@@ -108,27 +136,17 @@ def archives_within(folder):
 
 def overlapping(folder):
     """One kernel of data under many names: every entry of the directory points at it."""
-    content = image(64 << 20)
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(content) + packer.flush()
-    crc = zlib.crc32(content)
-    sizes = struct.pack("<III", crc, len(packed), len(content))
-    local = b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 8, 0, 0) + sizes + struct.pack("<HH", 4, 0) + b"0000" + packed
-    n = 20000
-    directory = b"".join(b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 8, 0, 0) + sizes + struct.pack("<HHHHHII", 4, 0, 0, 0, 0, 0, 0) +
-                         b"%04d" % (i % 10000) for i in range(n))
-    with open(os.path.join(folder, "bomb.zip"), "wb") as file:
-        file.write(local + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(local), 0))
+    zip_of_packed(os.path.join(folder, "bomb.zip"), [b"%04d" % (i % 10000) for i in range(20000)], *packed_zeros(64), once=True)
 
 
 def names_that_repeat(folder):
     """Each of the same name: "a (2)", "a (3)" .. are found without a search through all."""
-    directory, body, n = b"", b"", 60000
+    directory, body, n = bytearray(), bytearray(), 60000  # bytes would be copied whole at each
     for i in range(n):
         directory += b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HHHHHII", 1, 0, 0, 0, 0, 0, len(body)) + b"a"
         body += b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HH", 1, 0) + b"a"
     with open(os.path.join(folder, "bomb.zip"), "wb") as file:
-        file.write(body + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0))
+        file.write(bytes(body) + bytes(directory) + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0))
 
 
 def many_objects(folder):
