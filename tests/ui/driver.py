@@ -263,8 +263,11 @@ class Workstation:
 
     def keys(self, *keys, window=None):
         self.focus(window)
-        for key in keys:
-            subprocess.run(["xdotool", "key", "--clearmodifiers", key], check=True)
+        self.press_key(*keys)
+
+    def press_key(self, *keys):
+        """To whatever has the keyboard."""
+        subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], check=True)
 
     def type(self, text):
         self.focus()

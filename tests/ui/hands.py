@@ -5,7 +5,7 @@ import subprocess
 
 from gi.repository import GLib
 
-from driver import SCREEN, STATE_FOCUSED, wait_for
+from driver import SCREEN, STATE_FOCUSABLE, STATE_FOCUSED, wait_for
 
 SENSITIVE = 24
 FIELDS = ("text", "entry")
@@ -69,15 +69,22 @@ class Keys(Hands):
     """Tab to a thing, blank or Enter on it."""
 
     def reach(self, name, window=None):
+        state = lambda node: (node.bus, node.path, "org.a11y.atspi.Accessible", "GetState", None)
+        has = lambda answer, bit: answer and answer[0][0] >> bit & 1
+        self.app.focus(window)  # once: Tab leads to no other window
+        before = None
         for n_tabs in range(60):
             if n_tabs % 10 == 0:  # a dialog that has just opened may still be filled
                 nodes = self.nodes(window)
-                questions = [(n.bus, n.path, "org.a11y.atspi.Accessible", "GetState", None) for n in nodes]
-            answers = SCREEN.many(questions)
-            for node, answer in zip(nodes, answers):
-                if node.name == name and answer and answer[0][0] >> STATE_FOCUSED & 1:
+                nodes = [n for n, answer in zip(nodes, SCREEN.many([state(n) for n in nodes])) if has(answer, STATE_FOCUSABLE)]
+            for _ in range(20):  # the answer may be of before the Tab, and where it leads may not be among these
+                there = [n for n, answer in zip(nodes, SCREEN.many([state(n) for n in nodes])) if has(answer, STATE_FOCUSED)]
+                if any(n.name == name for n in there):
                     return
-            self.app.keys("Tab", window=window)
+                if [n.path for n in there] != before:
+                    break
+            before = [n.path for n in there]
+            self.app.press_key("Tab")
         raise AssertionError(f"60 Tabs do not reach {name}")
 
     def press(self, name, window=None):
