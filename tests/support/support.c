@@ -56,15 +56,20 @@ demur_test_doubles(JsonArray *array, size_t *n) {
   return values;
 }
 
+gboolean
+demur_test_at_memory(void) {
+#ifdef __SANITIZE_ADDRESS__
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
 size_t
 demur_test_repeats(size_t quick, size_t full) {
   if (g_getenv("DEMUR_LONG") != NULL)
     return full;
-#ifdef __SANITIZE_ADDRESS__
-  return MAX(quick / 5, 2);
-#else
-  return quick;
-#endif
+  return demur_test_at_memory() ? MAX(quick / 5, 2) : quick;
 }
 
 gboolean

@@ -24,6 +24,9 @@ double demur_test_number(JsonNode *node);
  * `quick` times; a fifth of that under a sanitizer, which looks at memory and not at frequencies. */
 size_t demur_test_repeats(size_t quick, size_t full);
 
+/* Whether this build looks at memory: what holds of numbers alone is then left to the release build. */
+gboolean demur_test_at_memory(void);
+
 /* Writes a file anew below a folder, without the waits for the disk that a file worth keeping needs;
  * its path (owned). length -1: NUL-terminated. */
 char *demur_test_write(const char *folder, const char *name, const char *bytes, gssize length);

@@ -9,6 +9,7 @@
 #include "base/json-tree.h"
 #include "base/json-writer.h"
 #include "base/memory.h"
+#include "support/support.h"
 
 /* own: the text may be written to. It is as it was afterwards. */
 static JsonNode *
@@ -102,11 +103,11 @@ deep_and_long_texts_are_refused_alike(void) {
   check(deep->str, deep->len);
 }
 
-/* Sixteen million escapes in one text: an hour where each is looked at to the end of the text, a second where
+/* Sixteen million escapes in one text (three where memory is looked at): an hour where each is looked at to the end of the text, a second where
  * its end is looked for once. */
 static void
 a_text_of_escapes_is_read_once(void) {
-  const size_t n = (size_t)16 << 20;
+  const size_t n = (size_t)demur_test_repeats(16, 16) << 20;
   g_autofree char *text = g_malloc(2 * n + 4);
   for (size_t k = 0; k < 2; k++) {
     text[0] = '[';

@@ -79,11 +79,12 @@ look(const DemurWatchPlan *plan, const GArray *patients) {
 }
 
 /* 100 hospitals without change, 400 patients each: at most 1 in 20 sees any alarm (5 and three
- * standard errors: 11). */
+ * standard errors: 11; of 20 hospitals, where memory is looked at, 1 and 3: 4). */
 static void
 test_quiet_hospitals(void) {
+  const size_t n = demur_test_repeats(100, 100);
   guint n_alarms = 0;
-  for (guint64 h = 0; h < 100; h++) {
+  for (guint64 h = 0; h < n; h++) {
     g_autoptr(DemurWatchPlan) plan = plan_of(h, 200);
     g_autoptr(GArray) patients = stream(h, &usual, &usual, 0, 400);
     g_autoptr(DemurWatchResult) result = look(plan, patients);
@@ -92,7 +93,7 @@ test_quiet_hospitals(void) {
       any |= result->signals[s].alarm != DEMUR_WATCH_NONE;
     n_alarms += any ? 1 : 0;
   }
-  g_assert_cmpuint(n_alarms, <=, 11);
+  g_assert_cmpuint(n_alarms, <=, n == 100 ? 11 : 4);
 }
 
 /* Each change is found by its own signal, and said in numbers that are there. */

@@ -82,6 +82,8 @@ interrupted_training_resumes_to_the_same_bytes(void) {
     g_autofree char *expected = demur_selector_to_json(whole);
     static const guint threads[] = {1, 2, 7};
     for (size_t t = 0; t < G_N_ELEMENTS(threads); t++) {
+      if (demur_test_at_memory() && threads[t] == 2) /* seven meet more */
+        continue;
       g_autoptr(DemurParallel) parallel = demur_parallel_new(threads[t]);
       Keeper keeper = {0};
       g_autoptr(DemurSelector) selector = NULL;
