@@ -86,6 +86,7 @@ typedef struct {
 static double
 guess(const DemurMaking *making, const Judged *judged) {
   static const size_t tenths[] = {1, 3, 5};
+  const double *const targets[] = {judged->risks, judged->logits};
   g_autofree guint32 *told = g_memdup2(judged->lists, judged->n * N * sizeof *told);
   for (size_t i = 0; i < judged->n * N; i++)
     if (!making->told[i % N])
@@ -93,8 +94,7 @@ guess(const DemurMaking *making, const Judged *judged) {
   double most = 0.0;
   for (size_t t = 0; t < G_N_ELEMENTS(tenths); t++) {
     const size_t n = MAX(judged->n * tenths[t] / 10, MIN(judged->n, FEWEST));
-    most = MAX(most, demur_reason_guess(told, n, N, judged->risks));
-    most = MAX(most, demur_reason_guess(told, n, N, judged->logits));
+    most = MAX(most, demur_reason_guess(told, n, N, targets, G_N_ELEMENTS(targets)));
   }
   return most;
 }

@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/vector.h"
 #include "selector/selector-private.h"
 
 #define FEWEST 50
 #define MOST 200
+#define SIDE_BY_SIDE 64
 
 static gboolean
 is_of_image(const DemurSelector *s, size_t input) {
@@ -20,6 +23,39 @@ demur_nearest_scans_by_image(const DemurSelector *s) {
     if (is_of_image(s, c))
       return TRUE;
   return FALSE;
+}
+
+struct DemurScanFinder {
+  const DemurSelector *selector;
+  size_t *columns; /* [n_columns] of the inputs */
+  size_t n_columns, stride;
+  float *values; /* [n_columns][stride], a multiple of SIDE_BY_SIDE; 0 behind the kept scans */
+};
+
+DemurScanFinder *
+demur_scan_finder_new(const DemurSelector *s) {
+  DemurScanFinder *finder = g_new0(DemurScanFinder, 1);
+  finder->selector = s;
+  finder->columns = g_new(size_t, MAX(s->n_inputs, 1));
+  const gboolean by_image = demur_nearest_scans_by_image(s);
+  for (size_t c = 0; c < s->n_inputs; c++)
+    if (!by_image || is_of_image(s, c))
+      finder->columns[finder->n_columns++] = c;
+  finder->stride = (s->n_kept + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
+  finder->values = demur_new_matrix(float, finder->n_columns, finder->stride);
+  for (size_t i = 0; i < s->n_kept; i++)
+    for (size_t c = 0; c < finder->n_columns; c++)
+      finder->values[c * finder->stride + i] = s->kept_inputs[i * s->n_inputs + finder->columns[c]];
+  return finder;
+}
+
+void
+demur_scan_finder_free(DemurScanFinder *finder) {
+  if (finder == NULL)
+    return;
+  g_free(finder->columns);
+  g_aligned_free(finder->values);
+  g_free(finder);
 }
 
 typedef struct {
@@ -38,6 +74,21 @@ take(Neighbour *nearest, size_t k, size_t *n, float distance, size_t scan) {
     place--;
   }
   nearest[place] = (Neighbour){distance, (guint32)scan};
+}
+
+/* Squared distances of SIDE_BY_SIDE scans from scan first on, each a sum in the columns' order. */
+VECTOR_CLONES static void
+measure(const DemurScanFinder *finder, size_t first, const float *input,
+        float distances[SIDE_BY_SIDE]) {
+  memset(distances, 0, SIDE_BY_SIDE * sizeof *distances);
+  for (size_t c = 0; c < finder->n_columns; c++) {
+    const float *values = finder->values + c * finder->stride + first;
+    const float own = input[finder->columns[c]];
+    for (size_t i = 0; i < SIDE_BY_SIDE; i++) {
+      const float difference = values[i] - own;
+      distances[i] += difference * difference;
+    }
+  }
 }
 
 static void
@@ -68,29 +119,22 @@ count(const DemurSelector *s, const Neighbour *found, size_t k, guint *counts,
 }
 
 gboolean
-demur_nearest_scans(const DemurSelector *s, const float *input, gssize exclude, guint *counts,
-                    DemurNearestScans *nearest) {
+demur_nearest_scans(const DemurScanFinder *finder, const float *input, gssize exclude,
+                    guint *counts, DemurNearestScans *nearest) {
+  const DemurSelector *s = finder->selector;
   const size_t others = s->n_kept - (exclude >= 0 && s->n_kept > 0 ? 1 : 0),
-               k = MIN(CLAMP(s->n_kept / 20, FEWEST, MOST), others), d = s->n_inputs;
+               k = MIN(CLAMP(s->n_kept / 20, FEWEST, MOST), others);
   *nearest = (DemurNearestScans){.n = (guint)k, .counts = counts};
   if (k == 0)
     return FALSE;
-  const gboolean by_image = demur_nearest_scans_by_image(s);
-  g_autofree size_t *columns = g_new(size_t, MAX(d, 1));
-  size_t n_columns = 0, n = 0;
-  for (size_t c = 0; c < d; c++)
-    if (!by_image || is_of_image(s, c))
-      columns[n_columns++] = c;
+  size_t n = 0;
   Neighbour found[MOST];
-  for (size_t i = 0; i < s->n_kept; i++) {
-    if ((gssize)i == exclude)
-      continue;
-    float distance = 0.0f;
-    for (size_t c = 0; c < n_columns; c++) {
-      const float difference = s->kept_inputs[i * d + columns[c]] - input[columns[c]];
-      distance += difference * difference;
-    }
-    take(found, k, &n, distance, i);
+  for (size_t first = 0; first < s->n_kept; first += SIDE_BY_SIDE) {
+    float distances[SIDE_BY_SIDE];
+    measure(finder, first, input, distances);
+    for (size_t i = 0; i < MIN(SIDE_BY_SIDE, s->n_kept - first); i++)
+      if ((gssize)(first + i) != exclude)
+        take(found, k, &n, distances[i], first + i);
   }
   count(s, found, k, counts, nearest);
   return TRUE;

@@ -16,11 +16,17 @@ typedef struct {
   guint *counts; /* [n_site_names] of them at each site; NULL: not asked for */
 } DemurNearestScans;
 
+/* What a selector keeps of its training scans, laid out for searches; the selector must outlive it. Immutable. */
+typedef struct DemurScanFinder DemurScanFinder;
+DemurScanFinder *demur_scan_finder_new(const DemurSelector *selector);
+void demur_scan_finder_free(DemurScanFinder *finder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanFinder, demur_scan_finder_free)
+
 /* Nearest in the columns that the networks read, Euclidean and standardised, ties to the earlier
  * scan: those of the image where it reads any (distances, density, how it was made), else all.
  * input [n_inputs], standardised; exclude: a kept scan that is not counted, -1: none; counts: room
  * for those of each site, or NULL. FALSE where the selector keeps no scans. O(kept x inputs). */
-gboolean demur_nearest_scans(const DemurSelector *selector, const float *input, gssize exclude,
+gboolean demur_nearest_scans(const DemurScanFinder *finder, const float *input, gssize exclude,
                              guint *counts, DemurNearestScans *nearest);
 
 /* Whether those are the image's columns: found without the risk. */

@@ -7,21 +7,22 @@
 #define N_SWEEPS 12
 #define RIDGE 4.0 /* scans' worth of doubt about an effect */
 
-/* The indicators of a scan, numbered 0 .. n_ids - 1: a statement at its place, the whole list, and
- * the list in whatever order. */
+/* The indicators of each scan by place, numbered from 0 at each: a statement at its place, the whole list, and the list in whatever
+ * order. */
 typedef struct {
-  size_t n, width, n_ids;
-  guint32 *ids; /* [n][width], DEMUR_GUESS_NONE: none */
+  size_t n, n_places;
+  guint32 *ids;    /* [n_places][n], DEMUR_GUESS_NONE: none */
+  guint32 *n_ids;  /* [n_places] */
+  guint32 *firsts; /* [n_places + 1], sums of them */
 } Indicators;
 
 static guint32
-number_of(GHashTable *numbers, const void *bytes, gsize length) {
-  g_autoptr(GBytes) key = g_bytes_new(bytes, length);
+number_of(GHashTable *numbers, gpointer key) {
   gpointer found;
   if (g_hash_table_lookup_extended(numbers, key, NULL, &found))
     return GPOINTER_TO_UINT(found);
   const guint32 id = g_hash_table_size(numbers);
-  g_hash_table_insert(numbers, g_steal_pointer(&key), GUINT_TO_POINTER(id));
+  g_hash_table_insert(numbers, key, GUINT_TO_POINTER(id));
   return id;
 }
 
@@ -31,51 +32,79 @@ compare_statements(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static Indicators
-indicators_new(const guint32 *lists, size_t n, size_t length) {
-  Indicators indicators = {n, length + 2, 0, g_new(guint32, MAX(n, 1) * (length + 2))};
-  g_autoptr(GHashTable) numbers =
-      g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-  g_autofree guint32 *whole = g_new(guint32, length + 1); /* its kind, then the list */
+/* ids [n] of statements at one place of lists [n][length]; returns how many there are. */
+static guint32
+number_statements(const guint32 *lists, size_t n, size_t length, size_t place, guint32 *ids) {
+  g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
   for (size_t i = 0; i < n; i++) {
-    const guint32 *list = lists + i * length;
-    guint32 *ids = indicators.ids + i * indicators.width;
-    for (size_t p = 0; p < length; p++) {
-      const guint32 one[2] = {(guint32)p, list[p]};
-      ids[p] = list[p] == DEMUR_GUESS_NONE ? DEMUR_GUESS_NONE : number_of(numbers, one, sizeof one);
-    }
-    memcpy(whole + 1, list, length * sizeof *list);
-    whole[0] = (guint32)length;
-    ids[length] = number_of(numbers, whole, (length + 1) * sizeof *whole);
-    qsort(whole + 1, length, sizeof *whole, compare_statements);
-    whole[0] = (guint32)length + 1;
-    ids[length + 1] = number_of(numbers, whole, (length + 1) * sizeof *whole);
+    const guint32 said = lists[i * length + place];
+    ids[i] = said == DEMUR_GUESS_NONE ? said : number_of(numbers, GUINT_TO_POINTER(said));
   }
-  indicators.n_ids = g_hash_table_size(numbers);
-  return indicators;
+  return g_hash_table_size(numbers);
 }
 
-/* One sweep over the effects of one place; residuals follow. */
+/* Likewise of the lists themselves. */
+static guint32
+number_lists(const guint32 *lists, size_t n, size_t length, guint32 *ids) {
+  g_autoptr(GHashTable) numbers =
+      g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+  for (size_t i = 0; i < n; i++) {
+    GBytes *list = g_bytes_new_static(lists + i * length, length * sizeof *lists);
+    const guint32 n_before = g_hash_table_size(numbers);
+    ids[i] = number_of(numbers, list);
+    if (g_hash_table_size(numbers) == n_before)
+      g_bytes_unref(list);
+  }
+  return g_hash_table_size(numbers);
+}
+
+static Indicators
+indicators_new(const guint32 *lists, size_t n, size_t length) {
+  Indicators x = {.n = n, .n_places = length + 2};
+  x.ids = g_new(guint32, n * x.n_places);
+  x.n_ids = g_new(guint32, x.n_places);
+  x.firsts = g_new0(guint32, x.n_places + 1);
+  for (size_t p = 0; p < length; p++)
+    x.n_ids[p] = number_statements(lists, n, length, p, x.ids + p * n);
+  x.n_ids[length] = number_lists(lists, n, length, x.ids + length * n);
+  g_autofree guint32 *sorted = g_memdup2(lists, n * length * sizeof *lists);
+  for (size_t i = 0; i < n; i++)
+    qsort(sorted + i * length, length, sizeof *sorted, compare_statements);
+  x.n_ids[length + 1] = number_lists(sorted, n, length, x.ids + (length + 1) * n);
+  for (size_t p = 0; p < x.n_places; p++)
+    x.firsts[p + 1] = x.firsts[p] + x.n_ids[p];
+  return x;
+}
+
 static void
-sweep(const Indicators *x, size_t place, size_t fold, double *effects, double *residuals,
-      double *sums, guint32 *counts) {
-  memset(sums, 0, x->n_ids * sizeof *sums);
-  memset(counts, 0, x->n_ids * sizeof *counts);
-  for (size_t i = 0; i < x->n; i++) {
-    const guint32 id = x->ids[i * x->width + place];
-    if (i % N_FOLDS == fold || id == DEMUR_GUESS_NONE)
+indicators_clear(Indicators *x) {
+  g_free(x->ids);
+  g_free(x->n_ids);
+  g_free(x->firsts);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Indicators, indicators_clear)
+
+/* One sweep over the effects [n_ids] of one place by scans whose ids [n] these are; residuals follow. fresh, counts: room for as many. */
+static void
+sweep(const guint32 *ids, size_t n, guint32 n_ids, double *effects, double *residuals,
+      double *fresh, guint32 *counts) {
+  memset(fresh, 0, n_ids * sizeof *fresh);
+  memset(counts, 0, n_ids * sizeof *counts);
+  for (size_t i = 0; i < n; i++) {
+    const guint32 id = ids[i];
+    if (id == DEMUR_GUESS_NONE)
       continue;
-    sums[id] += residuals[i] + effects[id];
+    fresh[id] += residuals[i] + effects[id];
     counts[id]++;
   }
-  for (size_t i = 0; i < x->n; i++) {
-    const guint32 id = x->ids[i * x->width + place];
-    if (i % N_FOLDS != fold && id != DEMUR_GUESS_NONE)
-      residuals[i] += effects[id] - sums[id] / ((double)counts[id] + RIDGE);
-  }
-  for (size_t id = 0; id < x->n_ids; id++)
+  for (guint32 id = 0; id < n_ids; id++)
+    fresh[id] /= (double)counts[id] + RIDGE;
+  for (size_t i = 0; i < n; i++)
+    if (ids[i] != DEMUR_GUESS_NONE)
+      residuals[i] += effects[ids[i]] - fresh[ids[i]];
+  for (guint32 id = 0; id < n_ids; id++)
     if (counts[id] > 0)
-      effects[id] = sums[id] / ((double)counts[id] + RIDGE);
+      effects[id] = fresh[id];
 }
 
 /* Squared errors of the fold's scans, guessed from the others: by the fit, and by their mean. */
@@ -90,20 +119,31 @@ guess_fold(const Indicators *x, const double *targets, size_t fold, double *of_f
       n_others++;
     }
   mean /= (double)MAX(n_others, 1);
-  g_autofree double *effects = g_new0(double, x->n_ids), *residuals = g_new(double, x->n),
-                    *sums = g_new(double, x->n_ids);
-  g_autofree guint32 *counts = g_new(guint32, x->n_ids);
-  for (size_t i = 0; i < x->n; i++)
-    residuals[i] = targets[i] - mean;
+  guint32 most_ids = 0;
+  for (size_t p = 0; p < x->n_places; p++)
+    most_ids = MAX(most_ids, x->n_ids[p]);
+  g_autofree double *effects = g_new0(double, MAX(x->firsts[x->n_places], 1)),
+                    *residuals = g_new(double, MAX(n_others, 1)),
+                    *fresh = g_new(double, MAX(most_ids, 1));
+  g_autofree guint32 *counts = g_new(guint32, MAX(most_ids, 1)),
+                     *ids = g_new(guint32, MAX(x->n_places * n_others, 1));
+  for (size_t p = 0, k = 0; p < x->n_places; p++)
+    for (size_t i = 0; i < x->n; i++)
+      if (i % N_FOLDS != fold)
+        ids[k++] = x->ids[p * x->n + i];
+  for (size_t i = 0, k = 0; i < x->n; i++)
+    if (i % N_FOLDS != fold)
+      residuals[k++] = targets[i] - mean;
   for (int s = 0; s < N_SWEEPS; s++)
-    for (size_t place = 0; place < x->width; place++)
-      sweep(x, place, fold, effects, residuals, sums, counts);
+    for (size_t p = 0; p < x->n_places; p++)
+      sweep(ids + p * n_others, n_others, x->n_ids[p], effects + x->firsts[p], residuals, fresh,
+            counts);
   for (size_t i = fold; i < x->n; i += N_FOLDS) {
     double guess = mean;
-    for (size_t place = 0; place < x->width; place++) {
-      const guint32 id = x->ids[i * x->width + place];
+    for (size_t p = 0; p < x->n_places; p++) {
+      const guint32 id = x->ids[p * x->n + i];
       if (id != DEMUR_GUESS_NONE)
-        guess += effects[id];
+        guess += effects[x->firsts[p] + id];
     }
     *of_fit += (targets[i] - guess) * (targets[i] - guess);
     *of_mean += (targets[i] - mean) * (targets[i] - mean);
@@ -111,13 +151,17 @@ guess_fold(const Indicators *x, const double *targets, size_t fold, double *of_f
 }
 
 double
-demur_reason_guess(const guint32 *lists, size_t n, size_t length, const double *targets) {
+demur_reason_guess(const guint32 *lists, size_t n, size_t length, const double *const *targets,
+                   size_t n_targets) {
   if (n < 2 * N_FOLDS)
     return 0.0;
-  const Indicators indicators = indicators_new(lists, n, length);
-  double of_fit = 0.0, of_mean = 0.0;
-  for (size_t fold = 0; fold < N_FOLDS; fold++)
-    guess_fold(&indicators, targets, fold, &of_fit, &of_mean);
-  g_free(indicators.ids);
-  return of_mean > 0.0 ? 1.0 - of_fit / of_mean : 0.0;
+  g_auto(Indicators) indicators = indicators_new(lists, n, length);
+  double most = -G_MAXDOUBLE;
+  for (size_t t = 0; t < n_targets; t++) {
+    double of_fit = 0.0, of_mean = 0.0;
+    for (size_t fold = 0; fold < N_FOLDS; fold++)
+      guess_fold(&indicators, targets[t], fold, &of_fit, &of_mean);
+    most = MAX(most, of_mean > 0.0 ? 1.0 - of_fit / of_mean : 0.0);
+  }
+  return most;
 }

@@ -17,7 +17,8 @@ G_BEGIN_DECLS
 #define DEMUR_GUESS_NONE G_MAXUINT32 /* no statement at this place of a list */
 
 /* Share of the variance of targets [n] that is guessed from lists [n][length], out of fold: at most
- * 1, 0 where nothing is (below 0: worse than their mean), 0 where all targets are the same. */
-double demur_reason_guess(const guint32 *lists, size_t n, size_t length, const double *targets);
+ * 1, 0 where nothing is (below 0: worse than their mean), 0 where all targets are the same. Of n_targets >= 1 the one of which most is. */
+double demur_reason_guess(const guint32 *lists, size_t n, size_t length,
+                          const double *const *targets, size_t n_targets);
 
 G_END_DECLS

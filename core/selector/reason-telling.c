@@ -81,7 +81,7 @@ state_scan(const DemurReasoner *r, const double *scores, const double *meta, siz
       list[said++] = statement_of(r, candidates[k].quantity, meta, inputs);
   DemurNearestScans nearest;
   guint band;
-  if (demur_nearest_scans(s, inputs, (gssize)kept, NULL, &nearest) && nearest.n_sites > 0) {
+  if (demur_nearest_scans(r->finder, inputs, (gssize)kept, NULL, &nearest) && nearest.n_sites > 0) {
     demur_reason_band((double)nearest.n_top / nearest.n, &band);
     list[r->n_quantities + NEAREST_SITE] =
         (guint32)((r->n_quantities + NEAREST_SITE) << 16) + 8 * nearest.top + band;
@@ -149,8 +149,8 @@ guess(const DemurReasoner *r, const guint32 *statements, size_t n, const double 
   g_autofree double *logits = g_new(double, n);
   for (size_t i = 0; i < n; i++)
     logits[i] = demur_logit(risks[i]);
-  return MAX(demur_reason_guess(told, n, told_length, risks),
-             demur_reason_guess(told, n, told_length, logits));
+  const double *const targets[] = {risks, logits};
+  return demur_reason_guess(told, n, told_length, targets, G_N_ELEMENTS(targets));
 }
 
 /* While more can be guessed than may be: without the quantity without which the least can. */
@@ -208,6 +208,7 @@ void
 demur_reasoner_judge(DemurReasoner *r) {
   const DemurSelector *s = r->selector;
   const gboolean judgeable = s->n_kept >= MIN_JUDGED;
+  r->finder = demur_scan_finder_new(s);
   gboolean *nearest = &r->telling[r->n_quantities + NEAREST_SITE],
            *whole = &r->telling[r->n_quantities + WHOLE_IMAGE];
   for (size_t q = 0; q < r->n_quantities; q++)

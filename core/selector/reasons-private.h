@@ -2,6 +2,7 @@
  * reason-telling.c only. */
 #pragma once
 
+#include "selector/nearest-scans.h"
 #include "selector/reasons.h"
 #include "selector/selector-private.h"
 
@@ -42,6 +43,7 @@ struct DemurReasoner {
   DemurQuantity *quantities;
   /* What the judgement gives, once (judged). */
   gsize judged;
+  DemurScanFinder *finder;
   double image_level; /* of the whole image no more is told than that it lies beyond this share; 0:
                        * beyond how many */
   gboolean *telling;  /* [n_quantities + DEMUR_REASONER_WHOLES] */

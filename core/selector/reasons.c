@@ -177,6 +177,7 @@ demur_reasoner_free(DemurReasoner *r) {
   g_free(r->summaries);
   g_free(r->quantities);
   g_free(r->telling);
+  demur_scan_finder_free(r->finder);
   g_free(r);
 }
 
@@ -373,7 +374,7 @@ add_nearest(const DemurReasoner *r, const float *inputs, GPtrArray *reasons) {
   const DemurSelector *s = r->selector;
   g_autofree guint *counts = g_new0(guint, MAX(s->n_site_names, 1));
   DemurNearestScans nearest;
-  if (!demur_nearest_scans(s, inputs, -1, counts, &nearest) || nearest.n_sites == 0)
+  if (!demur_nearest_scans(r->finder, inputs, -1, counts, &nearest) || nearest.n_sites == 0)
     return;
   DemurReason *by_site = demur_reason_new(DEMUR_REASON_NEAREST, s->site_names[nearest.top], NULL);
   by_site->text = list_sites(s, counts);
