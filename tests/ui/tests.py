@@ -488,10 +488,10 @@ def slider_equals_evaluate():
         app.wait_text(f"accepts {at['n_accepted']} of {result['n_scans']} scans")
         errors = app.wait_text(f"S-BCE₂ {at['sbce2']:.3f}, plain confidence".replace(" 0.", " ."))
         assert f"at least {100 * (coverage - margin):.1f}\u00a0% with 95" in errors, (errors, margin)
-        chart = wait_for(lambda: app.find("image", "Rejection by label: share of each label that is refused"), "chart")
+        chart = "Rejection by label: share of each label that is refused"
         for label in at["rejected_by_label"] if at["n_counted"] == at["n_accepted"] else ():  # else of another set, or of none
             rate = "–" if label["rate"] is None else f"{100 * label['rate']:.1f}"  # few of a label are refused: withheld
-            wait_for(lambda: rate in chart.description.replace("\u00a0", " "), f"{rate} % of label {label['label']}")
+            wait_for(lambda: rate in app.image(chart).replace("\u00a0", " "), f"{rate} % of label {label['label']}")
     # By the keyboard: one point to the left on the slider.
     slider = app.find("slider", "Coverage in percent")
     before = slider.value()
@@ -1099,8 +1099,7 @@ def german():
     app.wait_text("Nur für die Forschung, kein zugelassenes Medizinprodukt")
     app.activate("win.page", "'cohort'")
     app.wait_text("Wer abgelehnt wird")
-    chart = wait_for(lambda: app.find("image", "Ablehnung je Klasse: abgelehnter Anteil"), "the chart")
-    wait_for(lambda: "Anteil jeder Klasse, der abgelehnt wird." in chart.description, "the chart's description")
+    app.wait_image("Anteil jeder Klasse, der abgelehnt wird.", "Ablehnung je Klasse: abgelehnter Anteil")
     app.activate("win.tables")
     app.wait_text("mittleres gezeigtes Risiko")
     app.activate("win.page", "'report'")
@@ -2516,8 +2515,7 @@ def an_alarm_is_lifted_with_who_and_why():
     app.wait_text("Read the scan as if there were no risk")
     app.do("push button", "Go to the Watch page")
     app.wait_text("No new risk is shown until it is lifted.")
-    drawing = wait_for(lambda: app.find("image", "reconstruction kernel"), "the signal's line")
-    wait_for(lambda: f"an alarm is {kernel['limit']:.0f}" in drawing.description, "what the line says")
+    app.wait_image(f"an alarm is {kernel['limit']:.0f}", "reconstruction kernel")
     assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ no alarm", "– nothing yet")]) == 2
     button = app.find("push button", "Lift the alarm")
     assert not button.sensitive(), "lifted without a reason"
