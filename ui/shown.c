@@ -82,7 +82,9 @@ demur_shown_label_steady(GtkLabel *label) {
 void
 demur_shown_tooltip_set(GtkWidget *widget, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
-  gtk_widget_set_tooltip_text(widget, safe);
+  /* GTK asks the display where the pointer is, and waits, even where the text is as it was. */
+  if (g_strcmp0(gtk_widget_get_tooltip_text(widget), safe) != 0)
+    gtk_widget_set_tooltip_text(widget, safe);
 }
 
 void

@@ -1,5 +1,8 @@
-/* What a step of the slider changes asks for no new layout of what stands around it. Right values: how
- * often the parent is asked for its size, counted; a label's own size at no height. Wants a display. */
+/* What a step of the slider changes asks for no new layout of what stands around it, and the same tooltip
+ * nothing of the display. Right values: how often the parent is asked for its size, counted; a label's own
+ * size at no height; the number of the next request to the X server. Wants a display. */
+#include <gdk/x11/gdkx.h>
+
 #include "ui/shown.h"
 #include "ui/text-cell.h"
 
@@ -65,6 +68,23 @@ test_same_text(void) {
   g_object_unref(parent);
 }
 
+/* GTK looks for the pointer at each tooltip that is set: a way to the display and back. */
+static void
+test_same_tooltip(void) {
+  GtkWidget *label = g_object_ref_sink(demur_shown_label_new("slice 7"));
+  Display *display = gdk_x11_display_get_xdisplay(gdk_display_get_default());
+  demur_shown_tooltip_set(label, "Down and up: another slice");
+  const unsigned long before = NextRequest(display);
+  demur_shown_tooltip_set(label, "Down and up: another slice");
+  g_assert_cmpuint(NextRequest(display), ==, before);
+  demur_shown_tooltip_set(label, "There is one slice");
+  g_assert_cmpstr(gtk_widget_get_tooltip_text(label), ==, "There is one slice");
+  g_assert_cmpuint(NextRequest(display), >, before);
+  demur_shown_tooltip_set(label, NULL);
+  g_assert_false(gtk_widget_get_has_tooltip(label));
+  g_object_unref(label);
+}
+
 static void
 test_steady(void) {
   GtkWidget *label =
@@ -93,6 +113,7 @@ main(int argc, char **argv) {
   gtk_init();
   g_test_add_func("/ui/steady/cell", test_cell);
   g_test_add_func("/ui/steady/same-text", test_same_text);
+  g_test_add_func("/ui/steady/same-tooltip", test_same_tooltip);
   g_test_add_func("/ui/steady/label", test_steady);
   return g_test_run();
 }
