@@ -22,6 +22,7 @@ sandbox_free(Sandbox *sandbox) {
   if (sandbox == NULL)
     return;
   demur_test_remove_folder(sandbox->folder);
+  demur_test_store_drop(sandbox->workspace);
   g_free(sandbox->folder);
   g_free(sandbox->workspace);
   g_free(sandbox);
@@ -70,6 +71,8 @@ sandbox_prepared(void (*prepare)(const Sandbox *sandbox)) {
   }
   Sandbox *sandbox = sandbox_new();
   copy_folder(original->folder, sandbox->folder);
+  if (demur_test_store_is_server()) /* else it lies in the folder */
+    demur_test_store_copy(original->workspace, sandbox->workspace);
   return sandbox;
 }
 

@@ -3,10 +3,10 @@
  * the score, after it, after the verdict, after an opinion on it. The right answers are the rules of
  * tasks/meeting.h, written as one function and not as a table of outcomes. -m thorough: all of them.
  */
-#include <sqlite3.h>
 
 #include "tasks/review.h"
 #include "ways-fixture.h"
+#include "support/store.h"
 
 typedef enum { SAME, FEWER, MORE, OTHER_SLICES, OTHER_CONTENT, N_IMAGES } Images;
 typedef enum { SAME_PERSON, CORRECTED, OTHER_PERSON, N_PERSONS } Person;
@@ -186,10 +186,6 @@ come_again(const Sandbox *sandbox, guint way, Images images, Person person, Stag
 static void
 test_images_come_again(void) {
   g_autoptr(Sandbox) template = with_selector();
-  g_autofree char *bytes = NULL;
-  gsize length;
-  g_autoptr(GError) error = NULL;
-  g_assert_true(g_file_get_contents(template->workspace, &bytes, &length, &error));
   guint n = 0;
   for (guint way = 0; way < G_N_ELEMENTS(ways); way++)
     for (Images images = SAME; images < N_IMAGES; images++)
@@ -199,7 +195,7 @@ test_images_come_again(void) {
           if (!g_test_thorough() && n++ % 11 != 0)
             continue;
           g_autoptr(Sandbox) sandbox = sandbox_new();
-          g_assert_true(g_file_set_contents(sandbox->workspace, bytes, (gssize)length, &error));
+          demur_test_store_copy(template->workspace, sandbox->workspace);
           come_again(sandbox, way, images, person, stage);
         }
 }
@@ -381,19 +377,9 @@ test_a_removal_says_what_goes_first(void) {
 /* Assessments that were not taken back. */
 static gint64
 n_standing(const Sandbox *sandbox) {
-  sqlite3 *database = NULL;
-  sqlite3_stmt *statement = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_prepare_v2(database,
-                                     "SELECT count(*) FROM verdict_batch WHERE id NOT IN"
-                                     " (SELECT batch_id FROM verdict_undo)",
-                                     -1, &statement, NULL),
-                  ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-  const gint64 n = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return n;
+  return demur_test_store_number(sandbox->workspace,
+                                 "SELECT count(*) FROM verdict_batch WHERE id NOT IN"
+                                 " (SELECT batch_id FROM verdict_undo)");
 }
 
 /* The scan has the verdict again that it had before, and what one has an opinion on stays. */
@@ -452,11 +438,7 @@ test_what_was_undone_stays_undone(void) {
   g_assert_null(exported(run, UID));
   g_autoptr(Run) none = run_demur(sandbox, "assess", "--undo", "again", NULL);
   assert_status(none, 1);
-  sqlite3 *database = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_exec(database, "DELETE FROM verdict_undo", NULL, NULL, NULL), ==,
-                  SQLITE_OK);
-  sqlite3_close(database);
+  demur_test_store_run(sandbox->workspace, "DELETE FROM verdict_undo");
   g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
   assert_status(verify, 1);
 }

@@ -6,6 +6,7 @@
 
 #include "life-fixture.h"
 #include "tasks/scan.h"
+#include "support/store.h"
 
 typedef enum {
   ACCEPTED, /* nothing that was imported is another thing now */
@@ -199,7 +200,7 @@ static Sandbox *trained;
 static Sandbox *
 with_accepted(void) {
   Sandbox *sandbox = sandbox_new();
-  copy_over(trained->workspace, sandbox->workspace);
+  demur_test_store_copy(trained->workspace, sandbox->workspace);
   write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
   import(sandbox, "a");
   score(sandbox, UID, "0.05", NULL);

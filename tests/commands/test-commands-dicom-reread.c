@@ -1,12 +1,12 @@
 /* The same files imported a second time: those that are as they were imported are not read whole
  * again, whatever else changed is, and nothing that follows differs from having read them all. */
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file-stamp.h"
 #include "life-fixture.h"
+#include "support/store.h"
 
 /* Waits until the last change of what lies in the folder is old enough to be told from another
  * (base/file-stamp.h), however long the machine takes. */
@@ -158,17 +158,11 @@ test_whatever_changed_is_read(void) {
     case 6:
       g_assert_cmpint(symlink("a", link), ==, 0);
       break;
-    case 7: {
-      sqlite3 *database = NULL;
-      g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-      g_assert_cmpint(sqlite3_exec(database,
-                                   "UPDATE series_file SET pixel_digest = replace(pixel_digest,"
-                                   " substr(pixel_digest, 1, 8), '00000000') WHERE position = 3",
-                                   NULL, NULL, NULL),
-                      ==, SQLITE_OK);
-      sqlite3_close(database);
+    case 7:
+      demur_test_store_run(sandbox->workspace,
+                           "UPDATE series_file SET pixel_digest = replace(pixel_digest,"
+                           " substr(pixel_digest, 1, 8), '00000000') WHERE position = 3");
       break;
-    }
     default:
       break;
     }
@@ -187,14 +181,8 @@ test_what_the_workspace_went_through(void) {
   write_one(sandbox, "a", 0);
   settle(sandbox, "a");
   import(sandbox, "a");
-  sqlite3 *database = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_exec(database,
-                               "UPDATE series_file SET stamp = NULL, pixel_digest = NULL,"
-                               " decodes = NULL",
-                               NULL, NULL, NULL),
-                  ==, SQLITE_OK);
-  sqlite3_close(database);
+  demur_test_store_run(sandbox->workspace,
+                       "UPDATE series_file SET stamp = NULL, pixel_digest = NULL, decodes = NULL");
   g_assert_cmpuint(import_again(sandbox, "a", NULL), ==, 0);
   g_autofree char *moved = sandbox_path(sandbox, "moved.demur");
   g_assert_cmpint(g_rename(sandbox->workspace, moved), ==, 0);
@@ -242,18 +230,11 @@ test_compressed_images(void) {
     g_autoptr(Run) second = run_json(sandbox, 0, "dicom", "import", path, NULL);
     g_assert_cmpuint((guint)number_at(root_of(first), "n_unchanged"), ==, 0);
     g_assert_cmpuint((guint)number_at(root_of(second), "n_unchanged"), >, 0);
-    sqlite3 *database = NULL;
-    sqlite3_stmt *statement = NULL;
-    g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_prepare_v2(database,
-                                       "SELECT count(*) FROM series_file f JOIN series s ON s.id ="
-                                       " f.series_id WHERE s.accepted AND NOT f.decodes",
-                                       -1, &statement, NULL),
-                    ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-    g_assert_cmpint(sqlite3_column_int(statement, 0), ==, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
+    g_assert_cmpint(demur_test_store_number(
+                        sandbox->workspace,
+                        "SELECT count(*) FROM series_file f JOIN series s ON s.id = f.series_id"
+                        " WHERE s.accepted = 1 AND f.decodes = 0"),
+                    ==, 0);
     g_autoptr(Run) reread = run_json(sandbox, 0, "dicom", "import", path, "--reread", NULL);
     g_assert_cmpuint((guint)number_at(root_of(reread), "n_unchanged"), ==, 0);
   }

@@ -2,10 +2,10 @@
  * written verifies; one changed number, row, weight or page does not), the report's own JSON
  * against the text taken out of the PDF, and refusals. */
 #include "commands.h"
+#include "support/store.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <string.h>
 
 typedef struct {
@@ -86,12 +86,7 @@ check_verify(const Fixture *fixture, const char *pdf, const char *where) {
 
 static void
 execute_sql(const Fixture *fixture, const char *sql) {
-  sqlite3 *database;
-  g_assert_cmpint(sqlite3_open(fixture->sandbox->workspace, &database), ==, SQLITE_OK);
-  char *message = NULL;
-  sqlite3_exec(database, sql, NULL, NULL, &message);
-  g_assert_cmpstr(message, ==, NULL);
-  sqlite3_close(database);
+  demur_test_store_run(fixture->sandbox->workspace, sql);
 }
 
 static void
@@ -510,26 +505,21 @@ test_what_was_left_out_is_reported(Fixture *fixture, gconstpointer data) {
                                    "--nlst-persons", persons, "--scores", scores, "--model", "m",
                                    "--split", "test", "--short-followup", "left-out", NULL);
   assert_status(import, 0);
-  sqlite3 *database;
-  sqlite3_stmt *rows;
-  g_assert_cmpint(sqlite3_open(fixture->sandbox->workspace, &database), ==, SQLITE_OK);
-  g_assert_cmpint(
-      sqlite3_prepare_v2(database,
-                         "SELECT e.reason, e.n FROM cohort_exclusion e JOIN cohort c ON "
-                         "c.id = e.cohort_id WHERE c.name = 'nlst' ORDER BY e.position",
-                         -1, &rows, NULL),
-      ==, SQLITE_OK);
   static const char *const reasons[] = {"screens without a score",
                                         "scores whose person is not in the table",
                                         "scored screens: followed for less than the horizon"};
+  static const char of_cohort[] =
+      "FROM cohort_exclusion e JOIN cohort c ON c.id = e.cohort_id WHERE c.name = 'nlst'";
   for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
-    g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
-    g_assert_cmpstr((const char *)sqlite3_column_text(rows, 0), ==, reasons[i]);
-    g_assert_cmpint(sqlite3_column_int(rows, 1), ==, 1);
+    g_autofree char *of_row = g_strdup_printf(
+        "SELECT e.reason || ' ' || e.n %s ORDER BY e.position LIMIT 1 OFFSET %zu", of_cohort, i);
+    g_autofree char *row = demur_test_store_text(fixture->sandbox->workspace, of_row),
+                    *expected = g_strdup_printf("%s 1", reasons[i]);
+    g_assert_cmpstr(row, ==, expected);
   }
-  g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_DONE);
-  sqlite3_finalize(rows);
-  sqlite3_close(database);
+  g_autofree char *all = g_strdup_printf("SELECT count(*) %s", of_cohort);
+  g_assert_cmpint(demur_test_store_number(fixture->sandbox->workspace, all), ==,
+                  (gint64)G_N_ELEMENTS(reasons));
   /* In the report of a cohort that has some. */
   execute_sql(fixture,
               "INSERT INTO cohort_exclusion SELECT id, 0, 'no score', 17 FROM cohort WHERE "

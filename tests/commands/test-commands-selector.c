@@ -4,6 +4,7 @@
  * S-BCE). */
 #include "commands.h"
 #include "store/selectors.h"
+#include "support/store.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -18,13 +19,7 @@ static char *trained_document;
 static Sandbox *
 copy_of(const Sandbox *base) {
   Sandbox *sandbox = sandbox_new();
-  g_autofree char *bytes = NULL;
-  gsize length;
-  g_autoptr(GError) error = NULL;
-  g_file_get_contents(base->workspace, &bytes, &length, &error);
-  g_assert_no_error(error);
-  g_file_set_contents(sandbox->workspace, bytes, (gssize)length, &error);
-  g_assert_no_error(error);
+  demur_test_store_copy(base->workspace, sandbox->workspace);
   return sandbox;
 }
 
@@ -297,19 +292,9 @@ test_selector_file_goes_out_and_in(void) {
 /* The document of a selector as it is kept, its hashes under the workspace's key (owned). */
 static char *
 kept_document_of(const Sandbox *sandbox, const char *selector) {
-  sqlite3 *database = NULL;
-  sqlite3_stmt *statement = NULL;
-  g_assert_cmpint(sqlite3_open_v2(sandbox->workspace, &database, SQLITE_OPEN_READONLY, NULL), ==,
-                  SQLITE_OK);
-  g_assert_cmpint(sqlite3_prepare_v2(database, "SELECT document FROM selector WHERE name = ?", -1,
-                                     &statement, NULL),
-                  ==, SQLITE_OK);
-  sqlite3_bind_text(statement, 1, selector, -1, SQLITE_STATIC);
-  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-  char *document = g_strdup((const char *)sqlite3_column_text(statement, 0));
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return document;
+  g_autofree char *sql =
+      g_strdup_printf("SELECT document FROM selector WHERE name = '%s'", selector);
+  return demur_test_store_text(sandbox->workspace, sql);
 }
 
 /* The document of a selector (owned). */
@@ -1054,13 +1039,7 @@ test_report_is_the_same_bytes_twice(void) {
 
 static void
 change(const Sandbox *sandbox, const char *sql) {
-  sqlite3 *db = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &db), ==, SQLITE_OK);
-  char *message = NULL;
-  if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-    g_error("%s: %s", sql, message);
-  g_assert_cmpint(sqlite3_changes(db), >, 0);
-  sqlite3_close(db);
+  g_assert_cmpint(demur_test_store_run(sandbox->workspace, sql), >, 0);
 }
 
 /* One byte of a blob. */

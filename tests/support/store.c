@@ -16,6 +16,12 @@ demur_test_store_is_server(void) {
   return server() != NULL;
 }
 
+/* A file is one, where others are a server's, too. */
+static gboolean
+is_of_server(const char *path) {
+  return strstr(path, "://") != NULL;
+}
+
 /* The address of another database of the same server: DEMUR_TEST_STORE is ...//HOST/DATABASE?OPTIONS. */
 static char *
 address_of(const char *database) {
@@ -68,10 +74,38 @@ demur_test_store_path(const char *folder, const char *name) {
   return address_of(database);
 }
 
-/* A file is one, where others are a server's, too. */
-static gboolean
-is_of_server(const char *path) {
-  return strstr(path, "://") != NULL;
+/* The database that an address of address_of names (owned). */
+static char *
+database_of(const char *path) {
+  const char *slash = strchr(strstr(path, "//") + 2, '/');
+  return g_strndup(slash + 1, strcspn(slash + 1, "?"));
+}
+
+void
+demur_test_store_drop(const char *path) {
+  if (!is_of_server(path))
+    return;
+  g_autofree char *database = database_of(path);
+  g_autofree char *sql = g_strdup_printf("DROP DATABASE IF EXISTS %s WITH (FORCE)", database);
+  PQclear(ask(server(), sql));
+}
+
+void
+demur_test_store_copy(const char *from, const char *to) {
+  if (is_of_server(from)) {
+    demur_test_store_drop(to);
+    g_autofree char *template = database_of(from), *database = database_of(to);
+    g_autofree char *sql = g_strdup_printf("CREATE DATABASE %s TEMPLATE %s", database, template);
+    PQclear(ask(server(), sql));
+    return;
+  }
+  g_autoptr(GError) error = NULL;
+  g_autofree char *bytes = NULL;
+  gsize length;
+  g_file_get_contents(from, &bytes, &length, &error);
+  g_assert_no_error(error);
+  g_file_set_contents(to, bytes, (gssize)length, &error);
+  g_assert_no_error(error);
 }
 
 void
@@ -87,38 +121,58 @@ demur_test_store_remove(const char *path) {
   }
 }
 
+/* The first column of a file's first row, as a number and a text (owned). */
 static gint64
-number_of_file(const char *path, const char *sql) {
+ask_file(const char *path, const char *sql, char **text) {
   sqlite3 *database;
   sqlite3_stmt *statement;
   g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
   g_assert_cmpint(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), ==, SQLITE_OK);
   g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+  *text = g_strdup((const char *)sqlite3_column_text(statement, 0));
   const gint64 value = sqlite3_column_int64(statement, 0);
   sqlite3_finalize(statement);
   sqlite3_close(database);
   return value;
 }
 
-gint64
-demur_test_store_number(const char *path, const char *sql) {
-  if (!is_of_server(path))
-    return number_of_file(path, sql);
+char *
+demur_test_store_text(const char *path, const char *sql) {
+  char *text = NULL;
+  if (!is_of_server(path)) {
+    ask_file(path, sql, &text);
+    return text;
+  }
   PGresult *result = ask(path, sql);
   g_assert_cmpint(PQntuples(result), >, 0);
-  const gint64 value = g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+  text = PQgetisnull(result, 0, 0) ? NULL : g_strdup(PQgetvalue(result, 0, 0));
   PQclear(result);
-  return value;
+  return text;
 }
 
-void
+gint64
+demur_test_store_number(const char *path, const char *sql) {
+  g_autofree char *text = NULL;
+  if (!is_of_server(path))
+    return ask_file(path, sql, &text);
+  text = demur_test_store_text(path, sql);
+  return text != NULL ? g_ascii_strtoll(text, NULL, 10) : 0;
+}
+
+gint64
 demur_test_store_run(const char *path, const char *sql) {
   if (is_of_server(path)) {
-    PQclear(ask(path, sql));
-    return;
+    PGresult *result = ask(path, sql);
+    const gint64 n = g_ascii_strtoll(PQcmdTuples(result), NULL, 10);
+    PQclear(result);
+    return n;
   }
   sqlite3 *database;
+  char *message = NULL;
   g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  if (sqlite3_exec(database, sql, NULL, NULL, &message) != SQLITE_OK)
+    g_error("%s: %s: %s", path, sql, message);
+  const gint64 n = sqlite3_changes(database);
   sqlite3_close(database);
+  return n;
 }

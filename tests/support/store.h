@@ -16,9 +16,19 @@ char *demur_test_store_path(const char *folder, const char *name);
 /* Removes the workspace, with what SQLite leaves beside it. */
 void demur_test_store_remove(const char *path);
 
-/* SQL past the program: one whole number of the first row; statements. A failure ends the test. */
+/* A workspace that nobody has open, to the place of another one, which goes (both of demur_test_store_path). */
+void demur_test_store_copy(const char *from, const char *to);
+
+/* The database goes, with all in it; of a file nothing. */
+void demur_test_store_drop(const char *path);
+
+/* SQL past the program: one whole number of the first row; statements, and how many rows the last of them changed. A
+ * failure ends the test. */
 gint64 demur_test_store_number(const char *path, const char *sql);
-void demur_test_store_run(const char *path, const char *sql);
+gint64 demur_test_store_run(const char *path, const char *sql);
+
+/* The text of the first row (owned); a failure, or none, ends the test. */
+char *demur_test_store_text(const char *path, const char *sql);
 
 /* Of a server: why it refused such statements, its SQLSTATE (owned); NULL: it did not. */
 char *demur_test_store_refusal(const char *path, const char *sql);
