@@ -358,6 +358,20 @@ demur_command_parse_group(const DemurContext *context, int argc, char **argv,
   return TRUE;
 }
 
+/* Those that may make the workspace that is named, where nothing is there yet: what they bring is its first. With any other
+ * the name is mistyped, or something was not imported yet. */
+static const char *const beginners[] = {
+    "cohort import",  "cohort simulate", "demo", "dicom import", "dicom receive",
+    "dicom retrieve", "selector import", "serve"};
+
+static DemurWorkspaceFlags
+opening_of(const char *command) {
+  for (gsize i = 0; i < G_N_ELEMENTS(beginners); i++)
+    if (g_str_equal(command, beginners[i]))
+      return DEMUR_WORKSPACE_CREATE;
+  return DEMUR_WORKSPACE_DEFAULT;
+}
+
 gboolean
 demur_command_dispatch(DemurContext *context, const DemurCommand *list, size_t n_commands, int argc,
                        char **argv, GError **error) {
@@ -382,6 +396,7 @@ demur_command_dispatch(DemurContext *context, const DemurCommand *list, size_t n
       words[0] = name;
       g_free(context->attempt);
       context->attempt = g_strdup(name);
+      context->task.opening = opening_of(name);
       context->command = &list[i];
       return list[i].run(context, argc - 1, words, error);
     }
@@ -503,6 +518,7 @@ run(int argc, char **argv, const DemurRanks *ranks, DemurContext *context, Progr
   sigaction(SIGTERM, &action, NULL);
   g_ptr_array_add(rest, NULL);
   context->attempt = g_strdup(command->name);
+  context->task.opening = opening_of(command->name);
   context->command = command;
   return command->run(context, (int)rest->len - 1, (char **)rest->pdata, error);
 }
@@ -585,8 +601,7 @@ demur_cli_run(int argc, char **argv, const DemurRanks *ranks) {
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   g_set_print_handler(say);
   g_set_printerr_handler(say_error);
-  DemurContext context = {.task = {.opening = DEMUR_WORKSPACE_CREATE, .seed = 1, .now = now},
-                          .program = argc > 0 ? argv[0] : NULL};
+  DemurContext context = {.task = {.seed = 1, .now = now}, .program = argc > 0 ? argv[0] : NULL};
   name_worker(&context.task);
   ProgressLine line = {0};
   g_autoptr(GError) error = NULL;

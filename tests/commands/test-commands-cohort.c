@@ -233,6 +233,8 @@ test_ways_of_writing_give_one_digest(void) {
 static void
 test_list_prints_what_the_contract_says(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
+  import_good(sandbox, "real", HEAD GOOD "p3,C,test,,0.3\n");
+  g_autoptr(Run) removed = run_json(sandbox, 0, "cohort", "remove", "real", NULL);
   g_autofree char *empty = cohort_list(sandbox);
   g_assert_cmpstr(g_strstrip(empty), ==, "{\n \"cohorts\": []\n}");
   import_good(sandbox, "real", HEAD GOOD "p3,C,test,,0.3\n");

@@ -383,6 +383,35 @@ test_one_label_recalibrates_nothing(void) {
   }
 }
 
+/* A name that was mistyped makes no workspace: only what brings a first cohort, series or selector does. */
+static void
+test_others_begin_no_workspace(void) {
+  static const char *const lines[] = {"cohort list",
+                                      "cohort show c",
+                                      "dicom list",
+                                      "selector list",
+                                      "accept plan s --cohort c --site a --output p.csv",
+                                      "watch start s --cohort c",
+                                      "watch show",
+                                      "train s --cohort c",
+                                      "tune s --cohort c --coverage 0.9",
+                                      "assess s --cohort c",
+                                      "evaluate --selector s --cohort c",
+                                      "log",
+                                      "verify"};
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_autoptr(Run) run = run_line(sandbox, lines[i]);
+    assert_status(run, 1);
+    assert_says(run->err, sandbox->workspace);
+    assert_says(run->err, "import something first");
+  }
+  g_assert_false(g_file_test(sandbox->workspace, G_FILE_TEST_EXISTS));
+  simulate_small(sandbox, "c");
+  g_autoptr(Run) there = run_line(sandbox, "cohort list");
+  assert_status(there, 0);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -393,6 +422,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/usage/train-help", test_train_help_names_every_number);
   g_test_add_func("/commands/usage/globals", test_global_options_stand_before_or_after);
   g_test_add_func("/commands/usage/failures", test_failures_end_with_1_and_one_document);
+  g_test_add_func("/commands/usage/others-begin-no-workspace", test_others_begin_no_workspace);
   g_test_add_func("/commands/usage/successes", test_successes_print_one_document);
   g_test_add_func("/commands/usage/one-label-recalibrates-nothing",
                   test_one_label_recalibrates_nothing);
