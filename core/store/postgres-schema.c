@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/postgres-rows.h"
 #include "store/roles.h"
 #include "store/schema-tables.h"
 
@@ -31,13 +32,17 @@ add_table(GString *sql, const DemurSchemaTable *table, const char *unless) {
   g_string_append_printf(sql, "%s%s);", *table->rules != '\0' ? ", " : "", table->rules);
 }
 
+/* Behind its columns stands the row's number, as SQLite's have it by themselves: what is listed by number of those that
+ * have one thing in common, the verdicts of an assessment, is read in order. */
 static void
 add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
+  const gboolean is_numbered = table->columns[0].type == DEMUR_SCHEMA_NUMBERED;
   for (int i = 0; i < DEMUR_SCHEMA_MOST_INDICES && table->indices[i] != NULL; i++) {
     const char *columns = strchr(table->indices[i], ' ');
-    g_string_append_printf(sql, "CREATE INDEX %s %.*s ON %s%s;", unless,
+    g_string_append_printf(sql, "CREATE INDEX %s %.*s ON %s%.*s%s%s);", unless,
                            (int)(columns - table->indices[i]), table->indices[i], table->name,
-                           columns);
+                           (int)strlen(columns) - 1, columns, is_numbered ? ", " : "",
+                           is_numbered ? table->columns[0].name : "");
   }
 }
 
@@ -48,13 +53,10 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
   "CREATE OR REPLACE TRIGGER event_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON event"       \
   "  FOR EACH STATEMENT EXECUTE FUNCTION %1$s.event_is_kept();"
 
-/* A copy by the tables' owner brings events as they are. */
-#define IS_COPY                                                                                    \
-  "current_setting('" DEMUR_POSTGRES_COPYING "', true) = 'as they are' AND " DEMUR_POSTGRES_IS_OWNER
-
 /* Who, when, its place and its chain are the server's to say, whatever the client says: the digest of
- * demur_event_digest, each value framed by its length in 8 bytes, little endian. %2$s: whether this user may
- * write an event of such a kind. */
+ * demur_event_digest, each value framed by its length in 8 bytes, little endian. %2$s sets whether this user may
+ * write such an event. A copy by the tables' owner, whom the function runs as, brings events as they are. Each question to
+ * a table costs more than all the rest: of those that %2$s may ask, one is asked. */
 #define EVENT_IS_WRITTEN                                                                             \
   "CREATE OR REPLACE FUNCTION %1$s.framed(value text) RETURNS bytea LANGUAGE plpgsql IMMUTABLE"      \
   " AS $$DECLARE b bytea := convert_to(value, 'UTF8');"                                              \
@@ -63,11 +65,14 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
   " RETURN set_byte(set_byte(set_byte(set_byte('\\x0000000000000000'::bytea, 0, n & 255),"           \
   " 1, (n >> 8) & 255), 2, (n >> 16) & 255), 3, (n >> 24) & 255) || b; END$$;"                       \
   "CREATE OR REPLACE FUNCTION %1$s.event_is_written() RETURNS trigger LANGUAGE plpgsql"              \
-  " SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$DECLARE head record; BEGIN"          \
+  " SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$DECLARE head record;"                \
+  " is_owner boolean := pg_has_role(session_user, current_user, 'USAGE'); may boolean; BEGIN"        \
   " PERFORM pg_advisory_xact_lock(" DEMUR_POSTGRES_WRITER_LOCK ");"                                  \
   " PERFORM pg_notify('" DEMUR_POSTGRES_CHANNEL "', '');"                                            \
-  " IF " IS_COPY " THEN RETURN new; END IF;"                                                         \
-  " IF NOT (%2$s) THEN RAISE insufficient_privilege USING MESSAGE ="                                 \
+  " IF is_owner AND current_setting('" DEMUR_POSTGRES_COPYING "', true) = 'as they are' THEN"        \
+  " RETURN new; END IF;"                                                                             \
+  "%2$s"                                                                                             \
+  " IF may IS NOT TRUE THEN RAISE insufficient_privilege USING MESSAGE ="                            \
   " format('%%s may not write an event of the kind %%s of %%s', session_user, new.kind, new.key);"   \
   " END IF;"                                                                                         \
   " SELECT sequence, chain INTO head FROM %1$s.event ORDER BY sequence DESC LIMIT 1;"                \
@@ -95,17 +100,18 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
   " format('%%s may not write in the name of another', session_user); END IF;"                     \
   " RETURN new; END$$;"
 
-/* %2$s: a numbered key. It is the one that the table's sequence gave last in this session (to a row that replaces another, too), or stays: one ahead would be given to
- * another's row, which then couldn't be written. */
+/* %2$s: a numbered key. It is the one that the table's sequence, the trigger's argument, gave last in this session (to a row that
+ * replaces another, too), or stays: one ahead would be given to another's row, which then couldn't be written. What asks a
+ * table stands apart: each question costs more than all the rest, and there are 40,000 rows of an assessment. */
 #define NUMBER_IS_GIVEN                                                                            \
   "CREATE OR REPLACE FUNCTION %1$s.%2$s_is_given() RETURNS trigger LANGUAGE plpgsql"               \
   " SET search_path = pg_catalog, pg_temp AS $$DECLARE given bigint; BEGIN"                        \
   " IF TG_OP = 'UPDATE' THEN IF new.%2$s = old.%2$s THEN RETURN new; END IF; END IF;"              \
-  " BEGIN given := currval(pg_get_serial_sequence(TG_RELID::regclass::text, '%2$s'));"             \
+  " BEGIN given := currval(TG_ARGV[0]::regclass);"                                                 \
   " EXCEPTION WHEN object_not_in_prerequisite_state THEN given := NULL; END;"                      \
-  " IF new.%2$s IS DISTINCT FROM given AND NOT " DEMUR_POSTGRES_IS_OWNER " THEN"                   \
+  " IF new.%2$s IS DISTINCT FROM given THEN IF NOT " DEMUR_POSTGRES_IS_OWNER " THEN"               \
   " RAISE insufficient_privilege USING MESSAGE ="                                                  \
-  " format('%%s may not number a row', session_user); END IF;"                                     \
+  " format('%%s may not number a row', session_user); END IF; END IF;"                             \
   " RETURN new; END$$;"
 
 /* When the transaction ends the log tells of each row that was put in: without, it would pass for one of an older program.
@@ -154,11 +160,11 @@ add_row_triggers(GString *sql, const char *schema) {
   g_string_append_printf(sql, ROW_IS_TOLD, schema);
   for (size_t t = 0; t < demur_n_schema_tables; t++)
     if (demur_schema_tables[t].columns[0].type == DEMUR_SCHEMA_NUMBERED)
-      g_string_append_printf(sql,
-                             "CREATE OR REPLACE TRIGGER number_given BEFORE INSERT OR UPDATE ON %s"
-                             " FOR EACH ROW EXECUTE FUNCTION %s.%s_is_given();",
-                             demur_schema_tables[t].name, schema,
-                             demur_schema_tables[t].columns[0].name);
+      g_string_append_printf(
+          sql,
+          "CREATE OR REPLACE TRIGGER number_given BEFORE INSERT OR UPDATE ON %1$s"
+          " FOR EACH ROW EXECUTE FUNCTION %2$s.%3$s_is_given('%2$s.%1$s_%3$s_seq');",
+          demur_schema_tables[t].name, schema, demur_schema_tables[t].columns[0].name);
   for (size_t t = 0; t < G_N_ELEMENTS(told); t++) /* a constraint's trigger can't be replaced */
     g_string_append_printf(sql,
                            "DROP TRIGGER IF EXISTS row_told ON %1$s;"
@@ -175,9 +181,9 @@ add_row_triggers(GString *sql, const char *schema) {
 
 static void
 add_triggers(GString *sql, const char *schema) {
-  g_autofree char *may = demur_roles_may_write_event(schema);
+  g_autofree char *look = demur_roles_look_at_event(schema);
   g_string_append_printf(sql, EVENT_IS_KEPT, schema);
-  g_string_append_printf(sql, EVENT_IS_WRITTEN, schema, may);
+  g_string_append_printf(sql, EVENT_IS_WRITTEN, schema, look);
   g_string_append_printf(sql, USER_IS_OWN, schema);
   for (size_t t = 0; t < demur_n_schema_tables; t++)
     if (demur_schema_tables[t].names_user)
@@ -186,6 +192,7 @@ add_triggers(GString *sql, const char *schema) {
                              " FOR EACH ROW EXECUTE FUNCTION %s.user_is_own();",
                              demur_schema_tables[t].name, schema);
   add_row_triggers(sql, schema);
+  demur_postgres_add_row_functions(sql, schema);
 }
 
 char *
@@ -216,10 +223,23 @@ demur_postgres_extend(const char *schema) {
   return g_string_free(sql, FALSE);
 }
 
-/* "constraint TABLE.NAME": what a column may hold grows, such as the kinds of events. */
+static gboolean
+is_own_index(const char *name) {
+  for (size_t t = 0; t < demur_n_schema_tables; t++)
+    for (int i = 0; i < DEMUR_SCHEMA_MOST_INDICES && demur_schema_tables[t].indices[i] != NULL; i++)
+      if (g_str_has_prefix(demur_schema_tables[t].indices[i], name) &&
+          demur_schema_tables[t].indices[i][strlen(name)] == ' ')
+        return TRUE;
+  return FALSE;
+}
+
+/* "constraint TABLE.NAME": what a column may hold grows, such as the kinds of events. "index NAME", of those that the tables
+ * name: of other columns. */
 char *
 demur_postgres_mend(const char *name, const char *definition) {
-  static const char constraint[] = "constraint ";
+  static const char constraint[] = "constraint ", index[] = "index ";
+  if (g_str_has_prefix(name, index) && is_own_index(name + sizeof index - 1) && definition != NULL)
+    return g_strdup_printf("DROP INDEX IF EXISTS \"%s\";%s;", name + sizeof index - 1, definition);
   const char *dot = strchr(name, '.');
   if (!g_str_has_prefix(name, constraint) || dot == NULL)
     return NULL;

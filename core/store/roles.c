@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/shown-text.h"
 #include "store/connection.h"
+#include "store/postgres-rows.h"
 #include "store/postgres-schema.h"
 #include "store/schema-tables.h"
 
@@ -171,23 +172,30 @@ append_rows(GString *sql, const char *schema, const char *prefix, const char *ta
                          " %2$zu)::bigint%5$s) ELSE false END",
                          schema, at, table, rows == OF_ID ? "id" : "event",
                          rows == OF_ID && names_user(table)
-                             ? " AND (r.\"user\" = session_user::text OR " DEMUR_POSTGRES_IS_OWNER
-                               ")"
+                             ? " AND (r.\"user\" = session_user::text OR is_owner)"
                              : "");
 }
 
 char *
-demur_roles_may_write_event(const char *schema) {
-  GString *sql = g_string_new("CASE");
+demur_roles_look_at_event(const char *schema) {
+  GString *sql = g_string_new(NULL);
   for (guint t = 0; t < G_N_ELEMENTS(tellers); t++) {
     g_string_append_printf(sql,
-                           " WHEN new.kind = '%s' AND starts_with(new.key, '%s') THEN"
+                           " %s new.kind = '%s' AND starts_with(new.key, '%s') THEN may :="
                            " has_table_privilege(session_user, '%s.%s', '%s')",
-                           tellers[t].kind, tellers[t].prefix, schema, tellers[t].table,
-                           tellers[t].privilege);
+                           t > 0 ? "ELSIF" : "IF", tellers[t].kind, tellers[t].prefix, schema,
+                           tellers[t].table, tellers[t].privilege);
     append_rows(sql, schema, tellers[t].prefix, tellers[t].table, tellers[t].rows);
+    g_string_append_c(sql, ';');
+    if (tellers[t].rows != OF_ID)
+      continue;
+    g_autofree char *number =
+        g_strdup_printf("substr(new.key, %zu)::bigint", strlen(tellers[t].prefix) + 1);
+    g_string_append(sql, " IF may AND NOT is_owner THEN");
+    demur_postgres_add_telling(sql, schema, tellers[t].table, number);
+    g_string_append(sql, " END IF;");
   }
-  g_string_append(sql, " ELSE " DEMUR_POSTGRES_IS_OWNER " END");
+  g_string_append(sql, " ELSE may := is_owner; END IF;");
   return g_string_free(sql, FALSE);
 }
 

@@ -57,9 +57,10 @@ GPtrArray *demur_roles_members(DemurWorkspace *workspace, GError **error) G_GNUC
 gboolean demur_roles_check_may_add(DemurWorkspace *workspace, const char *table,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Inside the store: an expression of a trigger of the log's table, whether session_user may write the event `new`;
- * and the rights alone, for roles that are there (both owned). */
-char *demur_roles_may_write_event(const char *schema);
+/* Inside the store: statements of a trigger of the log's table that set `may`, whether session_user may write the event
+ * `new` (is_owner: as the tables' owner), and of an event that tells of one row what that row is
+ * (store/postgres-rows.h); and the rights alone, for roles that are there (both owned). */
+char *demur_roles_look_at_event(const char *schema);
 char *demur_roles_grants(const char *database);
 
 G_END_DECLS

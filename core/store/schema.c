@@ -584,6 +584,10 @@ static const char migration_25[] =
  * would say themselves who they are. A file stays as it is. */
 static const char migration_26[] = "SELECT NULL WHERE 0;";
 
+/* On a server rows that name a user are timed and sealed by it from here on, and its indices end with the row's number. A
+ * file stays as it is. */
+static const char migration_27[] = "SELECT NULL WHERE 0;";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
@@ -591,6 +595,6 @@ const char *const demur_store_migrations[] = {
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
     migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
     migration_19, migration_20, migration_21, migration_22, migration_23, migration_24,
-    migration_25, migration_26};
+    migration_25, migration_26, migration_27};
 const char *const demur_store_row_changes[G_N_ELEMENTS(demur_store_migrations)] = {NULL};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

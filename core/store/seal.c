@@ -113,6 +113,14 @@ demur_store_seal_is_row(const char *key) {
   return find_kind(key) != NULL;
 }
 
+/* ?4 is the number, and there is nothing else to it. */
+gboolean
+demur_store_seal_is_numbered(const char *key) {
+  const Sealed *kind = find_kind(key);
+  return kind != NULL && kind->queries[1] == NULL &&
+         g_str_has_suffix(kind->queries[0], " WHERE id = ?4");
+}
+
 static void
 add_column(DemurSha256 *sha, DemurStatement *statement, int column) {
   const DemurColumnType type = demur_store_type(statement, column);

@@ -26,6 +26,9 @@ gboolean demur_store_add_sealed_event(DemurWorkspace *workspace, DemurEventKind 
 /* Whether keys of that kind stand for rows: such a row may not be gone without a removal. */
 gboolean demur_store_seal_is_row(const char *key);
 
+/* Whether they stand for one row each, by its number, which is written once. */
+gboolean demur_store_seal_is_numbered(const char *key);
+
 /* Every key of the kinds whose rows have no digest of their own beside them (strv, owned). */
 char **demur_store_seal_keys(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -2,7 +2,8 @@
  * it was taken out. So three faults are told apart: a row that is not what was written (its digest
  * is another one), a row that was never written by the program (no event), and one that is gone.
  * Rows of an older program have no digest and no event; they are counted, and nothing is said of
- * them. Cost: one SHA-256 a row. */
+ * them. They stand before the first that the log tells of, by number: one behind is none of a program's, and neither is an
+ * event without a seal behind one that has one. Cost: one SHA-256 a row. */
 #include "store/verify-history.h"
 
 #include <inttypes.h>
@@ -29,6 +30,8 @@ typedef struct {
   GHashTable *seals;   /* key -> seal of its last event, where that has one */
   GHashTable *last;    /* key -> digest, "" where it was taken out; a key that was met is removed */
   GHashTable *digests; /* every digest that an event carries */
+  GHashTable *
+      firsts; /* prefix of keys that end with a number, "review:" -> the least that was told of (gint64) */
   GHashTable *numbers; /* key of an assessment -> Numbers of its verdicts, where it tells them */
   size_t n_faults, n_old, n_rows;
 } History;
@@ -71,6 +74,38 @@ is_as_sealed(const History *history, const char *key) {
     return TRUE;
   g_autofree char *now = demur_store_seal(history->workspace, key, NULL);
   return g_strcmp0(seal, now) == 0;
+}
+
+/* The number at the end of a key whose rows are written once and known by it; 0: none. *prefix (owned) is set with it. */
+static gint64
+number_of(const char *key, char **prefix) {
+  const char *colon = strrchr(key, ':');
+  char *end = NULL;
+  const gint64 number =
+      colon != NULL && g_ascii_isdigit(colon[1]) ? g_ascii_strtoll(colon + 1, &end, 10) : 0;
+  if (number <= 0 || *end != '\0' || !demur_store_seal_is_numbered(key))
+    return 0;
+  *prefix = g_strndup(key, (gsize)(colon + 1 - key));
+  return number;
+}
+
+static void
+note_first(History *history, const char *key) {
+  g_autofree char *prefix = NULL;
+  const gint64 number = number_of(key, &prefix);
+  const gint64 *before = number > 0 ? g_hash_table_lookup(history->firsts, prefix) : NULL;
+  if (number > 0 && (before == NULL || *before > number))
+    g_hash_table_insert(history->firsts, g_steal_pointer(&prefix),
+                        g_memdup2(&number, sizeof number));
+}
+
+/* Whether a row that the log doesn't tell of stands behind one of its table that it does. */
+static gboolean
+is_behind(const History *history, const char *key) {
+  g_autofree char *prefix = NULL;
+  const gint64 number = number_of(key, &prefix);
+  const gint64 *first = number > 0 ? g_hash_table_lookup(history->firsts, prefix) : NULL;
+  return first != NULL && number > *first;
 }
 
 /* ---- the schema ---- */
@@ -147,8 +182,18 @@ walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
     }
     previous = event->chain;
   }
+  gboolean seals = FALSE; /* such events stood before */
   for (guint i = 0; i < events->len; i++) {
     const DemurEvent *event = events->pdata[i];
+    if (seals && event->seal == NULL && event->digest != NULL &&
+        demur_store_seal_is_row(event->key))
+      fault(
+          history, g_strdup_printf("event %" PRId64, event->sequence),
+          g_strdup_printf("it tells of %s without a seal, which those before it have; bring back a "
+                          "copy of the workspace",
+                          event->key));
+    seals |= event->seal != NULL;
+    note_first(history, event->key);
     g_hash_table_insert(history->last, g_strdup(event->key),
                         g_strdup(event->digest != NULL ? event->digest : ""));
     if (event->seal != NULL)
@@ -177,7 +222,7 @@ static void
 meet(History *history, char *key, const char *now, const char *kept, gboolean keeps) {
   const char *told = g_hash_table_lookup(history->last, key);
   history->n_rows++;
-  if (told == NULL && (!keeps || kept == NULL)) {
+  if (told == NULL && (!keeps || kept == NULL) && !is_behind(history, key)) {
     history->n_old++;
   } else if (told == NULL) {
     fault(history, g_strdup(key),
@@ -287,7 +332,7 @@ typedef struct {
   gint64 event;
   gint64 next;        /* the number that comes next in it, where it tells its numbers */
   GPtrArray *digests; /* of the verdicts of that event so far */
-  GHashTable *known;  /* digest of each verdict */
+  gboolean is_told;   /* one of an assessment that the log tells of stood before */
 } Verdicts;
 
 /* Names the verdicts from first to last, which are gone. */
@@ -359,11 +404,20 @@ check_arrow(Verdicts *verdicts, const DemurVerdictRecord *record, const char *wh
 static gboolean
 meet_verdict(const DemurVerdictRecord *record, gpointer data) {
   Verdicts *verdicts = data;
+  if (record->digest == NULL && record->event == 0 && verdicts->is_told) {
+    fault(verdicts->history, g_strdup_printf("verdict %" PRId64, record->id),
+          g_strdup_printf(
+              "of scan %s: the log knows nothing of it, and of those before it does; bring "
+              "back a copy of the workspace",
+              record->scan_id));
+    return TRUE;
+  }
   if (record->digest == NULL && record->event == 0) {
     verdicts->history->n_rows++;
     verdicts->history->n_old++;
     return TRUE;
   }
+  verdicts->is_told = TRUE;
   if (record->event != verdicts->event) {
     end_event(verdicts);
     begin_event(verdicts, record->event);
@@ -429,6 +483,7 @@ demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError *
                      .seals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                     .firsts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
   const gboolean ok =
       check_schema(workspace, &history, error) && walk_chain(workspace, &history, error) &&
@@ -450,6 +505,7 @@ demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError *
   g_hash_table_unref(history.last);
   g_hash_table_unref(history.seals);
   g_hash_table_unref(history.digests);
+  g_hash_table_unref(history.firsts);
   g_hash_table_unref(history.numbers);
   return ok;
 }

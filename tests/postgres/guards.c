@@ -95,7 +95,7 @@ every_change_of_the_schema_is_told(void) {
       {"CREATE TABLE public.more () INHERITS (verdict)", "DROP TABLE public.more"},
       {"CREATE RULE quiet AS ON DELETE TO review DO INSTEAD NOTHING", "DROP RULE quiet ON review"},
       {"CREATE INDEX mine ON verdict ((risk * 2))", "DROP INDEX mine"},
-      {"DROP INDEX verdict_scan", "CREATE INDEX verdict_scan ON verdict (scan_id)"},
+      {"DROP INDEX verdict_scan", "CREATE INDEX verdict_scan ON verdict (scan_id, id)"},
       {"ALTER TABLE review SET UNLOGGED", "ALTER TABLE review SET LOGGED"},
       {"CREATE VIEW mine AS SELECT 1 AS one", "DROP VIEW mine"},
       {"CREATE DOMAIN mine AS bigint", "DROP DOMAIN mine"},
@@ -235,7 +235,8 @@ a_password_is_never_told(void) {
 #define OF_BEFORE                                                                                  \
   "DROP FUNCTION event_is_written() CASCADE; DROP FUNCTION user_is_own() CASCADE;"                 \
   "DROP FUNCTION framed(text); ALTER TABLE verdict DROP COLUMN making;"                            \
-  "DROP TABLE verdict_undo; DROP INDEX verdict_scan;"                                              \
+  "DROP TABLE verdict_undo; DROP INDEX verdict_scan, verdict_event;"                               \
+  "CREATE INDEX verdict_event ON verdict (event);"                                                 \
   "ALTER TABLE event DROP CONSTRAINT event_kind_check,"                                            \
   " ADD CONSTRAINT event_kind_check CHECK (kind <> 'setting');"                                    \
   "UPDATE workspace SET version = 25"

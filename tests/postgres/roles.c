@@ -263,6 +263,56 @@ run_forged(const Sandbox *whole, guint p) {
   g_assert_cmpstr(event->chain, ==, chain);
 }
 
+/* What a person writes past the program, with a false digest, seal and time, is as the program would have it: `verify`, at
+ * the end, finds nothing. */
+#define FALSE_EVENT(kind, key, table)                                                                  \
+  "INSERT INTO event (sequence, kind, key, digest, seal, \"user\", program, created, previous, chain)" \
+  " VALUES (1, '" kind "', '" key ":' || currval('" table                                              \
+  "_id_seq'), 'false', 'false', 'x', 'none',"                                                          \
+  " '1999', 'p', 'c'); COMMIT"
+
+static const struct {
+  const char *table, *sql;
+  guint who;
+} falsehoods[] = {
+    {"review",
+     "BEGIN; INSERT INTO review (scan_id, cohort, kind, comment, revealed, shown, \"user\", created,"
+     " digest) VALUES ('1.2.3.4', NULL, 'comment', 'f\xc3\xa4lse', 1, '{}', session_user, '1999',"
+     " 'false'); " FALSE_EVENT("review", "review", "review"),
+     READER | ANALYST | ADMIN},
+    {"annotation",
+     "BEGIN; INSERT INTO annotation (scan_id, images_digest, kind, plane, slice, x1, y1, x2, y2, value,"
+     " \"user\", created) VALUES ('1.2.3.4', 'd', 'length', 'acquired', 3, 0.1, -2.5, 1e-300, 7, -0.0,"
+     " session_user, '1999'); " FALSE_EVENT("annotation", "annotation", "annotation"),
+     READER | ANALYST | ADMIN},
+    {"decision",
+     "BEGIN; INSERT INTO decision (selector, selector_digest, cohort, split, coverage, threshold,"
+     " reason, \"user\", created) VALUES ('s', 'd', 'c', 'tune', 0.9, -1.0 / 3, 'why', session_user,"
+     " '1999'); " FALSE_EVENT("decision", "decision", "decision"),
+     ANALYST | ADMIN},
+    {"series_overrule",
+     "BEGIN; INSERT INTO series_overrule (scan_id, reason, rules_eligible, rules_accepted, created,"
+     " \"user\") VALUES ('1.2.3.4', 'why', 1, 0, '1999', session_user); " FALSE_EVENT(
+         "overrule", "overrule", "series_overrule"),
+     ANALYST | ADMIN},
+};
+
+static void
+write_falsely(const Sandbox *whole, guint p) {
+  const Sandbox mine = as(whole, people[p].user);
+  g_autofree char *workspace = mine.workspace;
+  for (guint f = 0; f < G_N_ELEMENTS(falsehoods); f++) {
+    g_autofree char *state = demur_test_store_refusal(workspace, falsehoods[f].sql);
+    g_test_message("%s: %s: %s", people[p].role, falsehoods[f].sql, state);
+    g_assert_cmpstr(state, ==, (falsehoods[f].who & people[p].bit) != 0 ? NULL : "42501");
+    g_autofree char *timed = g_strdup_printf(
+        "SELECT count(*) FROM %s WHERE created < to_char(now() - interval '1 day', 'YYYY-MM-DD')"
+        " AND \"user\" <> 'demur'",
+        falsehoods[f].table);
+    g_assert_cmpint(demur_test_store_number(whole->workspace, timed), ==, 0);
+  }
+}
+
 static void
 review(const Sandbox *whole, guint p) {
   const Sandbox mine = as(whole, people[p].user);
@@ -285,6 +335,7 @@ a_role_does_what_it_may_and_no_more(void) {
   for (guint p = 0; p < N_PEOPLE; p++) {
     run_statements(whole, p);
     run_forged(whole, p);
+    write_falsely(whole, p);
     review(whole, p);
     run_lines(whole, p);
   }
