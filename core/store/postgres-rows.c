@@ -50,20 +50,24 @@ static const char framing[] =
   FRAMED(r ".created") AND                                                                         \
   FRAMED(r ".\"user\"") AND NO_NUMBERS
 
-/* Those whose time is in their digest; of the others the digest says only that the row is there. */
-static const struct {
-  const char *table, *digest;
-} digested[] = {
-    {"review", "encode(sha256(" OF_REVIEW("r") "), 'hex')"},
-    {"decision", "encode(sha256(" OF_DECISION("r") "), 'hex')"},
-    {"series_overrule", "encode(sha256(" OF_OVERRULE("r") "), 'hex')"},
+/* Those whose time is in their digest; of the others the digest says only that the row is there. A row that has it beside
+ * it gets it with the time. */
+typedef struct {
+  const char *table, *digest, *timing;
+} Digested;
+
+static const Digested digested[] = {
+    {"review", "encode(sha256(" OF_REVIEW("r") "), 'hex')", "review_is_timed"},
+    {"decision", "encode(sha256(" OF_DECISION("r") "), 'hex')", "row_is_timed"},
+    {"series_overrule", "encode(sha256(" OF_OVERRULE("r") "), 'hex')", "row_is_timed"},
 };
 
-static const char *
-digest_of(const char *table) {
+/* NULL: none of them. */
+static const Digested *
+find_digested(const char *table) {
   for (gsize i = 0; i < G_N_ELEMENTS(digested); i++)
     if (g_str_equal(digested[i].table, table))
-      return digested[i].digest;
+      return &digested[i];
   return NULL;
 }
 
@@ -100,8 +104,7 @@ append_column(GString *sql, const char *schema, const DemurSchemaColumn *column)
 
 static gboolean
 is_numbered(const DemurSchemaTable *table) {
-  return table->columns[0].type == DEMUR_SCHEMA_NUMBERED &&
-         g_str_equal(table->columns[0].name, "id");
+  return table->columns[0].type == DEMUR_SCHEMA_NUMBERED;
 }
 
 static void
@@ -118,8 +121,8 @@ append_seal(GString *sql, const char *schema, const DemurSchemaTable *table) {
     append_column(sql, schema, &table->columns[c]);
   g_string_append_printf(sql,
                          " || '\\xffffffffffffffff'::bytea), 'hex') FROM %s.%s r"
-                         " WHERE r.id = $1$$;",
-                         schema, table->name);
+                         " WHERE r.%s = $1$$;",
+                         schema, table->name, table->columns[0].name);
 }
 
 #define NOT_THE_OWNER "NOT " DEMUR_POSTGRES_IS_OWNER
@@ -148,11 +151,11 @@ demur_postgres_add_row_functions(GString *sql, const char *schema) {
       append_seal(sql, schema, table);
     if (!table->names_user)
       continue;
+    const Digested *of = find_digested(table->name);
     g_string_append_printf(sql,
                            "CREATE OR REPLACE TRIGGER when_written BEFORE INSERT ON %s"
-                           " FOR EACH ROW EXECUTE FUNCTION %s.%s_is_timed();",
-                           table->name, schema,
-                           g_str_equal(table->name, "review") ? "review" : "row");
+                           " FOR EACH ROW EXECUTE FUNCTION %s.%s();",
+                           table->name, schema, of != NULL ? of->timing : "row_is_timed");
   }
 }
 
@@ -160,10 +163,10 @@ void
 demur_postgres_add_telling(GString *sql, const char *schema, const char *table,
                            const char *number) {
   g_string_append_printf(sql, " new.seal := %s.seal_of_%s(%s);", schema, table, number);
-  const char *digest = digest_of(table);
-  if (digest == NULL)
+  const Digested *of = find_digested(table);
+  if (of == NULL)
     return;
-  g_autoptr(GString) text = g_string_new(digest);
+  g_autoptr(GString) text = g_string_new(of->digest);
   g_string_replace(text, "%1$s", schema, 0);
   g_string_append_printf(sql, " SELECT %s INTO new.digest FROM %s.%s r WHERE r.id = %s;", text->str,
                          schema, table, number);
