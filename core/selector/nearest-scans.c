@@ -1,5 +1,6 @@
 #include "selector/nearest-scans.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -58,22 +59,41 @@ demur_scan_finder_free(DemurScanFinder *finder) {
   g_free(finder);
 }
 
-typedef struct {
-  float distance;
-  guint32 scan;
-} Neighbour;
+/* A scan and its distance as one number: nearer ones are less, of equal ones the earlier. */
+static guint64
+neighbour(float distance, size_t scan) {
+  guint32 bits; /* of numbers from 0 on in their order */
+  memcpy(&bits, &distance, sizeof bits);
+  return (guint64)bits << 32 | scan;
+}
 
-/* The k nearest so far, ascending. */
+/* The k least so far, in a heap [k] whose first is the greatest of them. */
 static void
-take(Neighbour *nearest, size_t k, size_t *n, float distance, size_t scan) {
-  if (*n == k && !(distance < nearest[k - 1].distance))
+take(guint64 *heap, size_t k, size_t *n, guint64 added) {
+  if (*n < k) {
+    size_t place = (*n)++;
+    for (; place > 0 && heap[(place - 1) / 2] < added; place = (place - 1) / 2)
+      heap[place] = heap[(place - 1) / 2];
+    heap[place] = added;
     return;
-  size_t place = *n < k ? (*n)++ : k - 1;
-  while (place > 0 && nearest[place - 1].distance > distance) {
-    nearest[place] = nearest[place - 1];
-    place--;
   }
-  nearest[place] = (Neighbour){distance, (guint32)scan};
+  if (added >= heap[0])
+    return;
+  size_t place = 0;
+  for (size_t child = 1; child < k; child = 2 * place + 1) {
+    child += child + 1 < k && heap[child + 1] > heap[child];
+    if (heap[child] <= added)
+      break;
+    heap[place] = heap[child];
+    place = child;
+  }
+  heap[place] = added;
+}
+
+static int
+compare(const void *a, const void *b) {
+  const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+  return (x > y) - (x < y);
 }
 
 /* Squared distances of SIDE_BY_SIDE scans from scan first on, each a sum in the columns' order. */
@@ -92,12 +112,12 @@ measure(const DemurScanFinder *finder, size_t first, const float *input,
 }
 
 static void
-count(const DemurSelector *s, const Neighbour *found, size_t k, guint *counts,
+count(const DemurSelector *s, const guint64 *found, size_t k, guint *counts,
       DemurNearestScans *nearest) {
   g_autofree double *gaps = g_new0(double, MAX(s->n_site_names, 1));
   g_autofree guint *own = g_new0(guint, MAX(s->n_site_names, 1));
   for (size_t i = 0; i < k; i++) {
-    const guint32 scan = found[i].scan, site = s->kept_sites[scan];
+    const guint32 scan = (guint32)found[i], site = s->kept_sites[scan];
     const double risk = (double)s->kept_risks[scan], label = (double)s->kept_labels[scan];
     gaps[site] += risk - label;
     own[site]++;
@@ -128,14 +148,15 @@ demur_nearest_scans(const DemurScanFinder *finder, const float *input, gssize ex
   if (k == 0)
     return FALSE;
   size_t n = 0;
-  Neighbour found[MOST];
+  guint64 found[MOST];
   for (size_t first = 0; first < s->n_kept; first += SIDE_BY_SIDE) {
     float distances[SIDE_BY_SIDE];
     measure(finder, first, input, distances);
     for (size_t i = 0; i < MIN(SIDE_BY_SIDE, s->n_kept - first); i++)
       if ((gssize)(first + i) != exclude)
-        take(found, k, &n, distances[i], first + i);
+        take(found, k, &n, neighbour(distances[i], first + i));
   }
+  qsort(found, k, sizeof *found, compare); /* sums in the order of distance */
   count(s, found, k, counts, nearest);
   return TRUE;
 }

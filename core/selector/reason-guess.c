@@ -84,27 +84,23 @@ indicators_clear(Indicators *x) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Indicators, indicators_clear)
 
-/* One sweep over the effects [n_ids] of one place by scans whose ids [n] these are; residuals follow. fresh, counts: room for as many. */
+/* One sweep over the effects [n_ids] of one place by scans whose ids [n] these are, n_ids for none; residuals follow. doubts [n_ids]: how
+ * many scans have each, and RIDGE; changes: room for n_ids + 1. */
 static void
-sweep(const guint32 *ids, size_t n, guint32 n_ids, double *effects, double *residuals,
-      double *fresh, guint32 *counts) {
-  memset(fresh, 0, n_ids * sizeof *fresh);
-  memset(counts, 0, n_ids * sizeof *counts);
-  for (size_t i = 0; i < n; i++) {
-    const guint32 id = ids[i];
-    if (id == DEMUR_GUESS_NONE)
-      continue;
-    fresh[id] += residuals[i] + effects[id];
-    counts[id]++;
-  }
-  for (guint32 id = 0; id < n_ids; id++)
-    fresh[id] /= (double)counts[id] + RIDGE;
+sweep(const guint32 *ids, size_t n, guint32 n_ids, const double *doubts, double *effects,
+      double *residuals, double *changes) {
+  memset(changes, 0, n_ids * sizeof *changes);
   for (size_t i = 0; i < n; i++)
-    if (ids[i] != DEMUR_GUESS_NONE)
-      residuals[i] += effects[ids[i]] - fresh[ids[i]];
-  for (guint32 id = 0; id < n_ids; id++)
-    if (counts[id] > 0)
-      effects[id] = fresh[id];
+    if (ids[i] < n_ids)
+      changes[ids[i]] += residuals[i] + effects[ids[i]];
+  for (guint32 id = 0; id < n_ids; id++) {
+    const double fresh = changes[id] / doubts[id];
+    changes[id] = effects[id] - fresh;
+    effects[id] = fresh;
+  }
+  changes[n_ids] = 0.0;
+  for (size_t i = 0; i < n; i++)
+    residuals[i] += changes[ids[i]];
 }
 
 /* Squared errors of the fold's scans, guessed from the others: by the fit, and by their mean. */
@@ -122,22 +118,29 @@ guess_fold(const Indicators *x, const double *targets, size_t fold, double *of_f
   guint32 most_ids = 0;
   for (size_t p = 0; p < x->n_places; p++)
     most_ids = MAX(most_ids, x->n_ids[p]);
-  g_autofree double *effects = g_new0(double, MAX(x->firsts[x->n_places], 1)),
+  const size_t n_effects = MAX(x->firsts[x->n_places], 1);
+  g_autofree double *effects = g_new0(double, n_effects), *doubts = g_new(double, n_effects),
                     *residuals = g_new(double, MAX(n_others, 1)),
-                    *fresh = g_new(double, MAX(most_ids, 1));
-  g_autofree guint32 *counts = g_new(guint32, MAX(most_ids, 1)),
-                     *ids = g_new(guint32, MAX(x->n_places * n_others, 1));
+                    *changes = g_new(double, most_ids + 1);
+  g_autofree guint32 *ids = g_new(guint32, MAX(x->n_places * n_others, 1));
+  for (size_t e = 0; e < n_effects; e++)
+    doubts[e] = RIDGE;
   for (size_t p = 0, k = 0; p < x->n_places; p++)
-    for (size_t i = 0; i < x->n; i++)
-      if (i % N_FOLDS != fold)
-        ids[k++] = x->ids[p * x->n + i];
+    for (size_t i = 0; i < x->n; i++) {
+      if (i % N_FOLDS == fold)
+        continue;
+      const guint32 id = MIN(x->ids[p * x->n + i], x->n_ids[p]);
+      ids[k++] = id;
+      if (id < x->n_ids[p])
+        doubts[x->firsts[p] + id]++;
+    }
   for (size_t i = 0, k = 0; i < x->n; i++)
     if (i % N_FOLDS != fold)
       residuals[k++] = targets[i] - mean;
   for (int s = 0; s < N_SWEEPS; s++)
     for (size_t p = 0; p < x->n_places; p++)
-      sweep(ids + p * n_others, n_others, x->n_ids[p], effects + x->firsts[p], residuals, fresh,
-            counts);
+      sweep(ids + p * n_others, n_others, x->n_ids[p], doubts + x->firsts[p],
+            effects + x->firsts[p], residuals, changes);
   for (size_t i = fold; i < x->n; i += N_FOLDS) {
     double guess = mean;
     for (size_t p = 0; p < x->n_places; p++) {
