@@ -70,8 +70,8 @@ def exported(library):
 def keeps_its_interface(sources, library):
     with open(os.path.join(sources, "packaging", "debian", "libdemur0.symbols"), encoding="utf-8") as file:
         head, *lines = file.read().splitlines()
-    version = "LIBDEMUR_0@LIBDEMUR_0"  # itself a symbol, or not, as the linker has it
-    listed = {line.split()[0] for line in lines} - {version}
+    version = "LIBDEMUR_0@LIBDEMUR_0"  # itself a symbol, or not, as the linker has it: "(optional)" in the list
+    listed = {line.split()[0] for line in lines if not line.startswith(" (optional)")}
     assert head.split()[:2] == [os.path.basename(library), "libdemur0"], head
     found = exported(library) - {version}
     assert found == listed, f"exported and not listed: {sorted(found - listed)}; listed and not exported: {sorted(listed - found)}"

@@ -1,6 +1,7 @@
 """The notebook that draws the paper's figure, run from its first cell to its last by nbconvert, with the wheel and the program as built.
 
-Its picture must be an SVG with the three curves, and its numbers those of the command line of the same file.
+Its picture must be an SVG with the three curves, and its numbers those that the cells print; that libdemur's are the command line's is looked at by
+libdemur.py beside it.
 
 Usage: notebook.py DEMUR SOURCES LIBDEMUR.SO [FOLDER]   (FOLDER keeps notebook and picture; 77 where nbconvert, ipykernel or numpy is not
 installed)
