@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SUMMARY_CHART 162.0       /* height of the summary's charts, and how low they may be made */
-#define SUMMARY_CHART_LEAST 112.0 /* so that it stands on one page */
+#define SUMMARY_CHART 162.0      /* height of the summary's charts, and how low they may be made */
+#define SUMMARY_CHART_LEAST 94.0 /* so that it stands on one page */
 
 static void
 add_key_figures(DemurPages *p) {
@@ -98,7 +98,7 @@ add_summary_charts(DemurPages *p) {
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "Left: ± one sd over %s; dotted: this page's coverage. Right: 95\u00a0%% Wilson intervals; "
-      "dashed: risks are right.",
+      "dashed: ideal.",
       trials);
 }
 
@@ -157,9 +157,7 @@ demur_section_summary(DemurPages *p) {
                                  : "raw risks, recalibrated where said",
       f->tuned ? "; the first row is of the tuned threshold" : "");
   const guint mark = demur_layout_mark(p->layout);
-  g_autofree char *counted_note = demur_finding_counted_note(f);
-  if (counted_note)
-    demur_layout_text(p->layout, DEMUR_TEXT_NOTE, counted_note);
+  /* By which rule counts are told stands among the results, where all of them are. */
   if (!p->in_part) /* the document's first page has them */
     demur_layout_contents(p->layout);
   demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST, mark);

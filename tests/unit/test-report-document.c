@@ -257,6 +257,26 @@ count_of(const char *text, const char *words) {
   return n;
 }
 
+/* On A4 the first page ends in the document's contents, and the next begins with the cohort: by which rule outcomes
+ * are counted stands once, among the results. */
+static void
+test_first_page(Scratch *scratch, gconstpointer data) {
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 34, .untuned = TRUE};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  fixture->input.paper = DEMUR_PAPER_A4;
+  DemurMethodResult *method = &fixture->evaluation.methods[0];
+  for (size_t a = 0; a < method->n_at; a++)
+    method->at[a].n_counted = method->at[a].n_accepted - 10;
+  write_report(scratch, &fixture->input, "first.pdf");
+  g_autofree char *text = run_on(scratch, "first.pdf", "pdftotext", "-layout");
+  if (!text)
+    return;
+  const char *rule = strstr(text, "So that from no two numbers"), *page_2 = strchr(text, '\f'),
+             *contents = strstr(text, "Reporting guidelines");
+  g_assert_cmpuint(count_of(text, "So that from no two numbers"), ==, 1);
+  g_assert_true(contents != NULL && contents < page_2 && rule > page_2);
+}
+
 /* What a screen reader goes by: each row of a table has its header, each link says where it goes,
  * tabs follow the structure. */
 static void
@@ -388,6 +408,7 @@ main(int argc, char **argv) {
   ADD("json-holds-what-is-printed", test_json_holds_what_is_printed);
   ADD("no-small-count-by-subtraction", test_subtraction);
   ADD("odd-inputs-make-sound-documents", test_odd_inputs);
+  ADD("the-first-page-ends-in-the-contents", test_first_page);
   ADD("a-screen-reader-finds-headers-and-links", test_tags);
   ADD("what-is-left-out-is-told-once", test_told_once);
   ADD("refusals-leave-no-file", test_refusals);
