@@ -2,13 +2,13 @@
 #include "library/libdemur-private.h"
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "features/confidence.h"
 #include "features/outlier.h"
+#include "library/pool.h"
 
 struct libdemur_outlier {
   DemurOutlierModel *model;
-  DemurParallel *parallel;
+  DemurLibraryPool *pool;
 };
 
 G_STATIC_ASSERT((int)LIBDEMUR_N_OUTLIER == (int)DEMUR_N_OUTLIER);
@@ -47,18 +47,19 @@ libdemur_outlier_fit(const float *embeddings, size_t n, size_t d, uint64_t seed,
     demur_library_fail(error, cause);
     return NULL;
   }
-  DemurParallel *parallel = demur_library_parallel(n_threads, &cause);
+  DemurLibraryPool *pool = demur_library_pool_new(n_threads, &cause);
+  DemurParallel *parallel = pool != NULL ? demur_library_pool_take(pool) : NULL;
   DemurOutlierModel *model =
-      parallel != NULL
-          ? demur_outlier_model_fit(embeddings, n, d, NULL, seed, parallel, NULL, &cause)
-          : NULL;
+      pool != NULL ? demur_outlier_model_fit(embeddings, n, d, NULL, seed, parallel, NULL, &cause)
+                   : NULL;
   if (model == NULL) {
-    g_clear_pointer(&parallel, demur_parallel_free);
+    demur_library_pool_free(pool);
     demur_library_fail(error, cause);
     return NULL;
   }
   libdemur_outlier *outlier = g_new(libdemur_outlier, 1);
-  *outlier = (libdemur_outlier){model, parallel};
+  *outlier = (libdemur_outlier){model, pool};
+  demur_library_pool_give(pool, parallel);
   return outlier;
 }
 
@@ -77,10 +78,11 @@ libdemur_outlier_score(libdemur_outlier *outlier, const float *embeddings, size_
     }
     rows[i] = (gssize)exclude[i];
   }
-  return demur_outlier_model_score(outlier->model, embeddings, m, rows, out, outlier->parallel,
-                                   NULL, &cause)
-             ? 0
-             : demur_library_fail(error, cause);
+  DemurParallel *parallel = demur_library_pool_take(outlier->pool);
+  const gboolean scored =
+      demur_outlier_model_score(outlier->model, embeddings, m, rows, out, parallel, NULL, &cause);
+  demur_library_pool_give(outlier->pool, parallel);
+  return scored ? 0 : demur_library_fail(error, cause);
 }
 
 size_t
@@ -93,6 +95,6 @@ libdemur_outlier_free(libdemur_outlier *outlier) {
   if (outlier == NULL)
     return;
   demur_outlier_model_unref(outlier->model);
-  demur_parallel_free(outlier->parallel);
+  demur_library_pool_free(outlier->pool);
   g_free(outlier);
 }

@@ -1,7 +1,7 @@
 /* What the files of libdemur share. */
 #pragma once
 
-#include "base/parallel.h"
+#include <glib.h>
 
 #include "library/libdemur.h"
 
@@ -12,9 +12,6 @@ int demur_library_fail(libdemur_error *error, GError *cause);
 /* FALSE with a GError naming argument and row where a value of vector [n] is not in [low, high]. */
 gboolean demur_library_check(const char *argument, const double *vector, size_t n, double low,
                              double high, GError **error);
-/* For that many threads, 0: all processors; NULL with the error for more than a machine has use for.
- */
-DemurParallel *demur_library_parallel(unsigned n_threads, GError **error);
 /* Rows [n] in ascending value (owned), equal ones in their order. */
 guint32 *demur_library_order(const double *values, size_t n);
 

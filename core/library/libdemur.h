@@ -9,7 +9,9 @@
  * Risks are probabilities in [0, 1], labels 0 or 1, coverages shares in [0, 1]. A number that is
  * not defined (an empty selection, a label that does not occur) is NaN. Functions that can fail
  * return 0, or -1 and a message in *error (NULL: not wanted): what is wrong, where, and what to do.
- * Every function may be called from several threads, with handles of their own.
+ * Every function may be called from several threads, a handle by several at once (the first has its
+ * threads, the others work on their own) and in a process that was forked (on one thread); who frees a
+ * handle is the last to use it.
  *
  * For research use, not a cleared device. */
 #ifndef LIBDEMUR_H
@@ -37,7 +39,7 @@ int libdemur_threshold(double coverage, const double *scores, size_t n, double *
                        libdemur_error *error);
 /* n points from 0.05 to 1, evenly spaced (the paper's grid: 50); a single one is 1. */
 void libdemur_coverage_grid(size_t n, double *coverages);
-/* The trapezoid over values [n] at coverages [n], divided by their range. */
+/* The trapezoid over values [n] at coverages [n], divided by their range; NaN of fewer than two. */
 double libdemur_coverage_auc(const double *coverages, const double *values, size_t n);
 
 /* --- A sample --- */
@@ -74,9 +76,9 @@ int libdemur_selective_curve(const libdemur_sample *sample, const double *covera
 /* --- The paper's loss (Eq. full_loss) --- */
 
 typedef struct {
-  int q;               /* 1 or 2 */
-  double kernel_width; /* of k(a, b) = exp(-|a - b| / width) */
-  double lambda1, lambda2;
+  int q;                   /* 1 or 2 */
+  double kernel_width;     /* of k(a, b) = exp(-|a - b| / width); above 0, finite */
+  double lambda1, lambda2; /* 0 or above, finite */
 } libdemur_loss_settings;
 
 /* The settings of the paper. */

@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "base/file-input.h"
 #include "base/limits.h"
-#include "base/parallel.h"
+#include "library/pool.h"
 #include "selector/selector.h"
 
 #define BLOCK 4096
 
 struct libdemur_selector {
   DemurSelector *selector;
-  DemurParallel *parallel;
+  DemurLibraryPool *pool;
 };
 
 libdemur_selector *
@@ -26,14 +26,14 @@ libdemur_selector_read(const char *path, unsigned n_threads, libdemur_error *err
   g_autofree char *name = g_path_get_basename(path);
   DemurSelector *read =
       text != NULL ? demur_selector_from_json(text, (gssize)length, name, &cause) : NULL;
-  DemurParallel *parallel = read != NULL ? demur_library_parallel(n_threads, &cause) : NULL;
-  if (parallel == NULL) {
+  DemurLibraryPool *pool = read != NULL ? demur_library_pool_new(n_threads, &cause) : NULL;
+  if (pool == NULL) {
     g_clear_pointer(&read, demur_selector_unref);
     demur_library_fail(error, cause);
     return NULL;
   }
   libdemur_selector *selector = g_new(libdemur_selector, 1);
-  *selector = (libdemur_selector){read, parallel};
+  *selector = (libdemur_selector){read, pool};
   return selector;
 }
 
@@ -42,7 +42,7 @@ libdemur_selector_free(libdemur_selector *selector) {
   if (selector == NULL)
     return;
   demur_selector_unref(selector->selector);
-  demur_parallel_free(selector->parallel);
+  demur_library_pool_free(selector->pool);
   g_free(selector);
 }
 
@@ -102,17 +102,14 @@ make_cohort(const DemurSelector *selector, const double *risks, const float *emb
 }
 
 static gboolean
-score_block(const libdemur_selector *selector, DemurCohort *cohort, double *scores, double *shown,
-            GError **error) {
-  const DemurSelector *s = selector->selector;
+score_block(const DemurSelector *s, DemurCohort *cohort, double *scores, double *shown,
+            DemurParallel *parallel, GError **error) {
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n, error);
-  g_autoptr(DemurCohort) view =
-      demur_selector_view_rows(s, cohort, rows, n, selector->parallel, NULL, error);
+  g_autoptr(DemurCohort) view = demur_selector_view_rows(s, cohort, rows, n, parallel, NULL, error);
   if (view == NULL)
     return FALSE;
-  double *meta =
-      demur_selector_meta_features(s, view, FALSE, rows, n, selector->parallel, NULL, error);
+  double *meta = demur_selector_meta_features(s, view, FALSE, rows, n, parallel, NULL, error);
   if (meta == NULL)
     return FALSE;
   demur_selector_scores(s, 0, meta, n, scores);
@@ -140,11 +137,14 @@ libdemur_selector_score(libdemur_selector *selector, const double *risks, const 
                 "the selector reads embeddings of %zu numbers; none are given", d);
   else
     demur_library_check("risks", risks, n, 0.0, 1.0, &cause);
+  DemurParallel *parallel = demur_library_pool_take(selector->pool);
   for (size_t from = 0; cause == NULL && from < n; from += BLOCK) {
     g_autoptr(DemurCohort) cohort =
         make_cohort(selector->selector, risks, embeddings, d, from, MIN(BLOCK, n - from), &cause);
     if (cohort != NULL)
-      score_block(selector, cohort, scores + from, shown != NULL ? shown + from : NULL, &cause);
+      score_block(selector->selector, cohort, scores + from, shown != NULL ? shown + from : NULL,
+                  parallel, &cause);
   }
+  demur_library_pool_give(selector->pool, parallel);
   return cause == NULL ? 0 : demur_library_fail(error, cause);
 }

@@ -15,7 +15,6 @@
 #include "selector/settings.h"
 #include "selector/smmce.h"
 
-#define MAX_THREADS 1024     /* as the command line */
 #define LARGEST_WEIGHT 1e100 /* squares and sums of weights stay finite */
 
 const char *
@@ -42,15 +41,6 @@ demur_library_check(const char *argument, const double *vector, size_t n, double
       return FALSE;
     }
   return TRUE;
-}
-
-DemurParallel *
-demur_library_parallel(unsigned n_threads, GError **error) {
-  if (n_threads <= MAX_THREADS)
-    return demur_parallel_new(n_threads);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%u threads; at most %d are taken", n_threads,
-              MAX_THREADS);
-  return NULL;
 }
 
 typedef struct {
@@ -175,7 +165,7 @@ libdemur_coverage_grid(size_t n, double *coverages) {
 
 double
 libdemur_coverage_auc(const double *coverages, const double *values, size_t n) {
-  return demur_coverage_auc(coverages, values, n);
+  return n >= 2 ? demur_coverage_auc(coverages, values, n) : NAN;
 }
 
 #define MAX_COVERAGES 64 /* of demur_selective_curve at a time */
@@ -234,10 +224,11 @@ libdemur_loss(const libdemur_loss_settings *settings, const double *risks, const
   GError *cause = NULL;
   if (settings->q != 1 && settings->q != 2)
     g_set_error(&cause, DEMUR_ERROR, DEMUR_ERROR_INPUT, "q is %d; it must be 1 or 2", settings->q);
-  else if (!(settings->kernel_width > 0.0) || !(settings->lambda1 >= 0.0) ||
-           !(settings->lambda2 >= 0.0))
+  else if (!(settings->kernel_width > 0.0) || !isfinite(settings->kernel_width) ||
+           !(settings->lambda1 >= 0.0) || !isfinite(settings->lambda1) ||
+           !(settings->lambda2 >= 0.0) || !isfinite(settings->lambda2))
     g_set_error(&cause, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "kernel_width must be above 0, lambda1 and lambda2 0 or above");
+                "kernel_width must be above 0, lambda1 and lambda2 0 or above, all finite");
   g_auto(Sample) sample = {0};
   if (cause != NULL ||
       !sample_fill(&sample, &(libdemur_sample){.n = n, .risks = risks, .labels = labels}, FALSE,

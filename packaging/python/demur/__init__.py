@@ -1,7 +1,8 @@
 """Demur's numbers over numpy arrays: libdemur (core/library/libdemur.h), which says what each of them is.
 
 Arrays of double (embeddings and logits: float32) that lie row by row are read where they are; others are converted first.
-Undefined numbers are NaN. What is wrong with an argument is a DemurError.
+Undefined numbers are NaN. What is wrong with an argument is a DemurError; nothing is rounded, cut or left out to make it fit. A Selector
+or Outlier may be used by several threads at once and in forked processes; it can't be copied or pickled.
 
     import demur
     curve = demur.selective_curve(risks, labels, scores)
@@ -14,7 +15,9 @@ For research use, not a cleared device.
 import ctypes
 import ctypes.util
 import numbers
+import operator
 import os
+import weakref
 
 import numpy as np
 
@@ -86,9 +89,29 @@ CALIBRATION = ["oe", "intercept", "slope", "slope_intercept", "ici", "e50", "e90
 OUTLIER = ["knn", "kde", "ocsvm", "iforest", "lof"]
 
 
+def _given(values, name):
+    """values as numpy has them, nothing converted yet; never with a mask, which libdemur knows nothing of."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DemurError(f"{name} is a masked array: leave out what is masked, or give it the weight 0")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise DemurError(f"{name} is no array: {error}") from error
+
+
 def _array(values, name, dtype=np.float64, ndim=1, n=None):
     """values as a contiguous array, the array itself where it is one."""
-    array = np.ascontiguousarray(values, dtype=dtype)
+    given = _given(values, name)
+    texts = given.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in given.flat)
+    if given.dtype.kind not in "biufO" or texts:
+        raise DemurError(f"{name} is not an array of numbers" + ("" if texts else f" but of {given.dtype}"))
+    try:
+        with np.errstate(over="ignore"):  # infinite in float32: libdemur says which
+            array = np.ascontiguousarray(given, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DemurError(f"{name} is not an array of numbers: {error}") from error
+    if given.ndim == 0:
+        array = array.reshape(())  # ascontiguousarray makes it [1]
     if array.ndim != ndim:
         raise DemurError(f"{name} has {array.ndim} dimensions; it must have {ndim}")
     if n is not None and len(array) != n:
@@ -96,10 +119,59 @@ def _array(values, name, dtype=np.float64, ndim=1, n=None):
     return array
 
 
+def _rows(values, name, n):
+    """Whole numbers [n] that stay what they are."""
+    given = _array(values, name, n=n)
+    rows = _given(values, name)
+    if rows.dtype.kind not in "iu":
+        rows = given
+    whole = rows.astype(np.int64, casting="unsafe") if np.all((rows >= -1) & (rows < 2**53)) else None
+    if whole is None or not np.array_equal(whole, rows):
+        raise DemurError(f"{name} has values that are no whole numbers from -1")
+    return np.ascontiguousarray(whole)
+
+
+def _codes(names, what, n):
+    """Names of any kind as numbers [n], the same for the same name. What names nothing (None, NaN) is refused."""
+    given = _given(names, what)
+    if given.shape != (n,):
+        raise DemurError(f"{what} is of shape {given.shape}; risks or scores have {n} rows")
+    codes = {}
+    try:
+        for i, name in enumerate(given.tolist()):
+            if name is None or name != name:
+                raise DemurError(f"{what}, value {i + 1} of {n}: {name} names none")
+            codes.setdefault(name, len(codes))
+        return np.array([codes[name] for name in given.tolist()], np.int64)
+    except TypeError as error:
+        raise DemurError(f"{what}, value {i + 1} of {n}, is no name: {error}") from error
+
+
+def _whole(value, name, low, high):
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise DemurError(f"{name} is {value!r}; it must be a whole number from {low} to {high}")
+    return number
+
+
+def _number(value, name):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise DemurError(f"{name} is a number, not {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise DemurError(f"{name}: {error}") from error
+
+
 def _threads(n):
-    if not 0 <= n <= 1024:
-        raise DemurError(f"{n} threads; 0 (all processors) to 1024 are taken")
-    return n
+    return _whole(n, "threads (0: all processors)", 0, 1024)
+
+
+def _seed(n):
+    return _whole(n, "seed", 0, 2**64 - 1)
 
 
 def _at(array):
@@ -132,8 +204,7 @@ def version():
 
 def coverage_grid(n=50):
     """n coverages from .05 to 1, as in the paper."""
-    if not 1 <= n <= 1_000_000:
-        raise DemurError(f"{n} coverages; 1 to 1000000 are taken")
+    n = _whole(n, "n, of coverages,", 1, 1_000_000)
     grid = np.empty(n)
     _lib.libdemur_coverage_grid(n, _at(grid))
     return grid
@@ -150,7 +221,7 @@ def threshold(coverage, scores):
     """threshold(coverage, scores): tau; kept are scores >= tau."""
     if not isinstance(coverage, numbers.Real):
         raise DemurError(f"coverage is a number from 0 to 1, not {type(coverage).__name__}: threshold(coverage, scores)")
-    scores, tau = _array(scores, "scores"), ctypes.c_double()
+    coverage, scores, tau = _number(coverage, "coverage"), _array(scores, "scores"), ctypes.c_double()
     _call(_lib.libdemur_threshold, coverage, _at(scores), len(scores), ctypes.byref(tau))
     return tau.value
 
@@ -159,6 +230,7 @@ def selective_curve(risks, labels, scores, coverages=None, weights=None, min_bin
     """{"coverage", "realised", "sbce1", "sbce2", "sbce_inf", "debiased2", "brier", "accuracy"}: arrays over the coverages."""
     coverages = coverage_grid() if coverages is None else _array(coverages, "coverages")
     arrays = _Arrays(risks, labels, weights, scores)
+    min_bin_size = _whole(min_bin_size, "min_bin_size", 1, 2**32 - 1)
     points = np.empty((len(coverages), len(POINT)))
     _call(_lib.libdemur_selective_curve, ctypes.byref(arrays.sample), _at(coverages), len(coverages), min_bin_size, _at(points))
     return {"coverage": coverages, **{name: points[:, k].copy() for k, name in enumerate(POINT)}}
@@ -168,9 +240,11 @@ def loss(risks, labels, logits, q=None, kernel_width=None, lambda1=None, lambda2
     """(S-MMCE_u, regulariser, dL/dlogits or None): Eq. full_loss, the paper's settings where none are given."""
     settings = _LossSettings()
     _lib.libdemur_loss_settings_init(ctypes.byref(settings))
-    for name, value in (("q", q), ("kernel_width", kernel_width), ("lambda1", lambda1), ("lambda2", lambda2)):
+    if q is not None:
+        settings.q = _whole(q, "q", 1, 2)
+    for name, value in (("kernel_width", kernel_width), ("lambda1", lambda1), ("lambda2", lambda2)):
         if value is not None:
-            setattr(settings, name, value)
+            setattr(settings, name, _number(value, name))
     risks = _array(risks, "risks")
     labels = _array(labels, "labels", n=len(risks))
     logits = _array(logits, "logits", np.float32, n=len(risks))
@@ -192,8 +266,7 @@ def site_error(risks, labels, scores, sites, patients, coverages=None):
     """The square of site error at each coverage (may be below 0). sites and patients: anything that names them."""
     coverages = coverage_grid() if coverages is None else _array(coverages, "coverages")
     arrays = _Arrays(risks, labels, None, scores)
-    codes = [_array(np.unique(np.asarray(names), return_inverse=True)[1], what, np.int64, n=arrays.sample.n)
-             for names, what in ((sites, "sites"), (patients, "patients"))]
+    codes = [_codes(names, what, arrays.sample.n) for names, what in ((sites, "sites"), (patients, "patients"))]
     squares = np.empty(len(coverages))
     _call(_lib.libdemur_site_error, ctypes.byref(arrays.sample), _at(codes[0]), _at(codes[1]), _at(coverages), len(coverages),
           _at(squares))
@@ -209,22 +282,38 @@ def confidence_features(probabilities):
     return out
 
 
-class _Handle:
-    _free = None
+class _Owned:
+    """What libdemur made, as ctypes passes it: freed once, when nobody has it any more, a call that is under way among them."""
 
-    def __del__(self):
-        if getattr(self, "_handle", None) is not None:
-            self._free(self._handle)
-            self._handle = None
+    def __init__(self, pointer, free):
+        self._as_parameter_ = pointer
+        weakref.finalize(self, free, pointer).atexit = False  # the process's end frees it
+
+
+class _Handle:
+    __slots__ = ("_owned", "__weakref__")
+
+    @property
+    def _handle(self):
+        owned = getattr(self, "_owned", None)
+        if owned is None:
+            raise DemurError(f"this {type(self).__name__} was never made: {type(self).__name__}(..) makes one")
+        return owned
+
+    def _refuse_copy(self, *_):
+        raise DemurError(f"a {type(self).__name__} can't be copied or pickled: share it (threads and forked processes may), or make it again there")
+
+    __copy__ = __deepcopy__ = __reduce_ex__ = __reduce__ = __getstate__ = _refuse_copy
 
 
 class Outlier(_Handle):
     """The five outlier models (OUTLIER) fitted on reference embeddings [n][d]."""
-    _free = staticmethod(_lib.libdemur_outlier_free)
+    __slots__ = ()
 
     def __init__(self, embeddings, seed=1, threads=0):
         embeddings = _array(embeddings, "embeddings", np.float32, 2)
-        self._handle = _call(_lib.libdemur_outlier_fit, _at(embeddings), *embeddings.shape, seed, _threads(threads))
+        self._owned = _Owned(_call(_lib.libdemur_outlier_fit, _at(embeddings), *embeddings.shape, _seed(seed), _threads(threads)),
+                             _lib.libdemur_outlier_free)
 
     def score(self, embeddings, exclude=None):
         """[m][d] -> [m][5]. exclude [m]: the reference row that a scan is itself, -1: none."""
@@ -232,7 +321,7 @@ class Outlier(_Handle):
         width = _lib.libdemur_outlier_width(self._handle)
         if embeddings.shape[1] != width:
             raise DemurError(f"embeddings have {embeddings.shape[1]} columns; the reference has {width}")
-        exclude = None if exclude is None else _array(exclude, "exclude", np.int64, n=len(embeddings))
+        exclude = None if exclude is None else _rows(exclude, "exclude", len(embeddings))
         out = np.empty((len(embeddings), len(OUTLIER)))
         _call(_lib.libdemur_outlier_score, self._handle, _at(embeddings), len(embeddings), _at(exclude), _at(out))
         return out
@@ -240,10 +329,16 @@ class Outlier(_Handle):
 
 class Selector(_Handle):
     """A trained selector, from the file of `demur selector export`."""
-    _free = staticmethod(_lib.libdemur_selector_free)
+    __slots__ = ()
 
     def __init__(self, path, threads=0):
-        self._handle = _call(_lib.libdemur_selector_read, os.fsencode(path), _threads(threads))
+        try:
+            name = os.fsencode(path)
+        except (TypeError, ValueError) as error:
+            raise DemurError(f"path: {error}") from error
+        if b"\0" in name:
+            raise DemurError(f"path {path!r} has a NUL in it: no file is called so")
+        self._owned = _Owned(_call(_lib.libdemur_selector_read, name, _threads(threads)), _lib.libdemur_selector_free)
 
     @property
     def digest(self):
