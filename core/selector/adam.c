@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/vector.h"
 
 #define BETA1 0.9
 #define BETA2 0.999
@@ -29,6 +30,24 @@ demur_adam_free(DemurAdam *adam) {
   g_free(adam);
 }
 
+/* What all parameters of a step share. */
+typedef struct {
+  double factor, weight_decay, rate, correction;
+} Step;
+
+/* The root's error number would keep the loop from vectors: the file is compiled without it. */
+VECTOR_CLONES static void
+change_parameters(size_t n, const Step step, const DemurReal *restrict gradient,
+                  double *restrict first, double *restrict second, DemurReal *restrict parameters) {
+  for (size_t i = 0; i < n; i++) {
+    const double g = (double)gradient[i] * step.factor + step.weight_decay * (double)parameters[i];
+    first[i] = BETA1 * first[i] + (1.0 - BETA1) * g;
+    second[i] = BETA2 * second[i] + (1.0 - BETA2) * g * g;
+    const double change = step.rate * first[i] / (sqrt(second[i]) / step.correction + EPSILON);
+    parameters[i] = (DemurReal)((double)parameters[i] - change);
+  }
+}
+
 double
 demur_adam_step(DemurAdam *adam, const DemurAdamSettings *settings, DemurReal *gradient,
                 DemurReal *parameters) {
@@ -36,17 +55,12 @@ demur_adam_step(DemurAdam *adam, const DemurAdamSettings *settings, DemurReal *g
   for (size_t i = 0; i < adam->n; i++)
     squares += (double)gradient[i] * (double)gradient[i];
   const double norm = sqrt(squares);
-  const double factor = settings->clip > 0.0 ? fmin(1.0, settings->clip / (norm + 1e-6)) : 1.0;
   adam->step++;
-  const double correction1 = 1.0 - pow(BETA1, (double)adam->step);
-  const double correction2 = sqrt(1.0 - pow(BETA2, (double)adam->step));
-  const double rate = settings->learning_rate / correction1;
-  for (size_t i = 0; i < adam->n; i++) {
-    const double g = (double)gradient[i] * factor + settings->weight_decay * (double)parameters[i];
-    adam->first[i] = BETA1 * adam->first[i] + (1.0 - BETA1) * g;
-    adam->second[i] = BETA2 * adam->second[i] + (1.0 - BETA2) * g * g;
-    const double change = rate * adam->first[i] / (sqrt(adam->second[i]) / correction2 + EPSILON);
-    parameters[i] = (DemurReal)((double)parameters[i] - change);
-  }
+  const Step step = {.factor =
+                         settings->clip > 0.0 ? fmin(1.0, settings->clip / (norm + 1e-6)) : 1.0,
+                     .weight_decay = settings->weight_decay,
+                     .rate = settings->learning_rate / (1.0 - pow(BETA1, (double)adam->step)),
+                     .correction = sqrt(1.0 - pow(BETA2, (double)adam->step))};
+  change_parameters(adam->n, step, gradient, adam->first, adam->second, parameters);
   return norm;
 }

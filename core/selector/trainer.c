@@ -159,8 +159,9 @@ clear_part(SortedPart *sorted) {
   demur_resampler_free(sorted->resampler);
 }
 
-/* Drawing many data sets: one chunk a data set. */
+/* Drawing many data sets: a chunk is as many as are drawn side by side. */
 typedef struct {
+  size_t n_datasets;
   const DemurResampler *resampler;
   DemurResamplerScratch **scratch; /* [n_threads] */
   DemurDataset **datasets;
@@ -170,10 +171,20 @@ typedef struct {
 } DrawJob;
 
 static void
-draw_dataset(size_t k, guint worker, gpointer data) {
+draw_some(size_t chunk, guint worker, gpointer data) {
   const DrawJob *job = data;
-  DemurRandom random = demur_random_stream(job->seed, job->purpose, job->model, job->update, k);
-  demur_resampler_draw(job->resampler, &random, job->scratch[worker], job->datasets[k]);
+  const size_t first = chunk * DEMUR_RANDOM_LANES;
+  const size_t n = MIN(DEMUR_RANDOM_LANES, job->n_datasets - first);
+  DemurRandom randoms[DEMUR_RANDOM_LANES];
+  for (size_t l = 0; l < n; l++)
+    randoms[l] = demur_random_stream(job->seed, job->purpose, job->model, job->update, first + l);
+  demur_resampler_draw_some(job->resampler, randoms, n, job->scratch[worker],
+                            job->datasets + first);
+}
+
+static size_t
+n_draw_chunks(const DrawJob *job) {
+  return (job->n_datasets + DEMUR_RANDOM_LANES - 1) / DEMUR_RANDOM_LANES;
 }
 
 static DemurDataset **
@@ -346,9 +357,9 @@ start_validator(Training *t, DemurMlpShape shape, guint64 seed) {
                   .aucs = demur_new_array(double, n_datasets)};
   demur_coverage_grid(N_AUC_POINTS, t->validator.coverages);
   renew_scratch(t, t->valid.resampler);
-  DrawJob job = {
-      t->valid.resampler, t->scratch, t->validator.datasets, seed, DEMUR_STREAM_VALIDATION, 0, 0};
-  demur_parallel_map(t->parallel, n_datasets, draw_dataset, &job);
+  DrawJob job = {n_datasets, t->valid.resampler,      t->scratch, t->validator.datasets,
+                 seed,       DEMUR_STREAM_VALIDATION, 0,          0};
+  demur_parallel_map(t->parallel, n_draw_chunks(&job), draw_some, &job);
 }
 
 static void
@@ -375,8 +386,8 @@ training_start(Training *t, const DemurTrainerPart *training, const DemurTrainer
   t->begun = -1;
   for (int turn = 0; turn < 2; turn++) {
     t->datasets[turn] = new_datasets(batch, capacity);
-    t->jobs[turn] = (DrawJob){
-        t->train.resampler, t->scratch, t->datasets[turn], seed, DEMUR_STREAM_RESAMPLE, network, 0};
+    t->jobs[turn] = (DrawJob){batch, t->train.resampler,    t->scratch, t->datasets[turn],
+                              seed,  DEMUR_STREAM_RESAMPLE, network,    0};
   }
 }
 
@@ -404,7 +415,7 @@ begin_draw(Training *t, gint64 update) {
   DrawJob *job = &t->jobs[update % 2];
   job->update = (guint64)update;
   t->begun = update;
-  demur_parallel_begin(t->parallel, (size_t)t->settings->batch, draw_dataset, job);
+  demur_parallel_begin(t->parallel, n_draw_chunks(job), draw_some, job);
 }
 
 /* One update of n_updates; FALSE with error where its loss is not finite. The next one's data sets do

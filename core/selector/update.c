@@ -45,9 +45,10 @@ struct DemurUpdater {
   size_t union_capacity; /* of distinct scans: min(n_scans, n_datasets dataset_capacity) */
   DemurParallel *parallel;
 
-  guint64 *bitmap; /* [(n_scans + 63) / 64] */
+  guint64 *
+      marks; /* [n_scans / 8 + 1] a byte for each scan, or place in the union: 1 where it is taken; 0 between uses */
   guint32 *places; /* [n_scans] place in the union, of rows that are in it */
-  guint32 *rows;   /* [union_capacity] the union, ascending */
+  guint32 *rows;   /* [union_capacity + 1] the union, ascending */
   size_t n_union;
   DemurReal *hidden2;    /* [union_capacity][h] of the union */
   DemurReal *z;          /* [union_capacity] of the union */
@@ -61,7 +62,7 @@ struct DemurUpdater {
   double *errors;           /* [n_datasets] */
   Chosen *chosen;           /* [n_kept] */
   DemurReal *dz;            /* [union_capacity] by place, zero between updates */
-  guint32 *backward_places; /* [union_capacity] places with a gradient */
+  guint32 *backward_places; /* [union_capacity + 1] places with a gradient */
   size_t n_backward;
   DemurReal *gradients; /* [n_chunks][n_parameters] */
   size_t max_chunks;
@@ -87,9 +88,9 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->n_kept = settings->kappa == 0 ? n_datasets : MIN(settings->kappa, n_datasets);
   u->parallel = parallel;
   const size_t n_union = u->union_capacity = MIN(n, n_datasets * dataset_capacity);
-  u->bitmap = demur_new_array(guint64, (n + 63) / 64);
+  u->marks = demur_new_array(guint64, n / 8 + 1);
   u->places = demur_new_array(guint32, n);
-  u->rows = demur_new_array(guint32, n_union);
+  u->rows = demur_new_array(guint32, n_union + 1);
   u->hidden2 = demur_new_matrix(DemurReal, n_union, h);
   u->z = demur_new_array(DemurReal, n_union);
   u->scores = demur_new_array(double, n_union);
@@ -104,7 +105,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   for (size_t c = 0; c < u->n_kept; c++)
     u->chosen[c].gradient = demur_new_array(DemurReal, dataset_capacity);
   u->dz = demur_new_array(DemurReal, n_union);
-  u->backward_places = demur_new_array(guint32, n_union);
+  u->backward_places = demur_new_array(guint32, n_union + 1);
   u->max_chunks = (MIN(n, u->n_kept * dataset_capacity) + ROWS - 1) / ROWS;
   u->gradients = demur_new_matrix(DemurReal, u->max_chunks, shape.n_parameters);
   if (settings->kappa_coverage > 0.0) {
@@ -152,7 +153,7 @@ demur_updater_free(DemurUpdater *u) {
   for (size_t c = 0; c < u->n_kept; c++)
     g_aligned_free(u->chosen[c].gradient);
   g_free(u->chosen);
-  g_aligned_free(u->bitmap);
+  g_aligned_free(u->marks);
   g_aligned_free(u->places);
   g_aligned_free(u->rows);
   g_aligned_free(u->hidden2);
@@ -172,23 +173,36 @@ demur_updater_dataset_errors(const DemurUpdater *u) {
   return u->errors;
 }
 
+/* The marked ones of n in ascending order, their marks taken away. where [n], if not NULL, gets the place of
+ * each among them. Eight are looked at together; no branch hangs on one alone. */
+static size_t
+take_marked(guint64 *marks, size_t n, guint32 *taken, guint32 *where) {
+  size_t n_taken = 0;
+  for (size_t word = 0; word <= n / 8; word++) {
+    if (marks[word] == 0)
+      continue;
+    const guint8 *bytes = (const guint8 *)(marks + word);
+    const size_t first = word * 8, end = MIN(n, first + 8);
+    for (size_t i = first; i < end; i++) {
+      if (where != NULL)
+        where[i] = (guint32)n_taken;
+      taken[n_taken] = (guint32)i;
+      n_taken += bytes[i - first];
+    }
+    marks[word] = 0;
+  }
+  return n_taken;
+}
+
 static void
 gather_union(DemurUpdater *u) {
-  const size_t n_words = (u->scans.n_scans + 63) / 64;
-  memset(u->bitmap, 0, n_words * sizeof *u->bitmap);
+  guint8 *marks = (guint8 *)u->marks;
   for (size_t k = 0; k < u->n_datasets; k++) {
     const DemurDataset *dataset = u->datasets[k];
     for (size_t j = 0; j < dataset->n_rows; j++)
-      u->bitmap[dataset->rows[j] >> 6] |= (guint64)1 << (dataset->rows[j] & 63);
+      marks[dataset->rows[j]] = 1;
   }
-  size_t n = 0;
-  for (size_t word = 0; word < n_words; word++)
-    for (guint64 bits = u->bitmap[word]; bits != 0; bits &= bits - 1) {
-      const guint32 row = (guint32)(word * 64) + (guint32)__builtin_ctzll(bits);
-      u->places[row] = (guint32)n;
-      u->rows[n++] = row;
-    }
-  u->n_union = n;
+  u->n_union = take_marked(u->marks, u->scans.n_scans, u->rows, u->places);
 }
 
 static void
@@ -281,22 +295,17 @@ loss_of_chosen(size_t c, guint worker, gpointer data) {
  * order. */
 static void
 merge_gradients(DemurUpdater *u) {
-  const size_t n_words = (u->n_union + 63) / 64;
-  memset(u->bitmap, 0, n_words * sizeof *u->bitmap);
+  guint8 *marks = (guint8 *)u->marks;
   const DemurReal scale = (DemurReal)(1.0 / (double)u->n_kept);
   for (size_t c = 0; c < u->n_kept; c++) {
     const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
     for (size_t j = 0; j < dataset->n_rows; j++) {
       const guint32 place = u->places[dataset->rows[j]];
       u->dz[place] += scale * u->chosen[c].gradient[j];
-      u->bitmap[place >> 6] |= (guint64)1 << (place & 63);
+      marks[place] = 1;
     }
   }
-  size_t n = 0;
-  for (size_t word = 0; word < n_words; word++)
-    for (guint64 bits = u->bitmap[word]; bits != 0; bits &= bits - 1)
-      u->backward_places[n++] = (guint32)(word * 64) + (guint32)__builtin_ctzll(bits);
-  u->n_backward = n;
+  u->n_backward = take_marked(u->marks, u->n_union, u->backward_places, NULL);
 }
 
 static void

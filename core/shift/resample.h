@@ -7,7 +7,7 @@
  * in ascending order. */
 #pragma once
 
-#include "base/random.h"
+#include "base/random-lanes.h"
 
 G_BEGIN_DECLS
 
@@ -44,8 +44,12 @@ typedef struct DemurResamplerScratch DemurResamplerScratch;
 DemurResamplerScratch *demur_resampler_scratch_new(const DemurResampler *resampler);
 void demur_resampler_scratch_free(DemurResamplerScratch *scratch);
 
-/* Draws one data set from the stream; dataset must have a capacity of min(n_scans, dataset_size).
- */
+/* Draws n <= DEMUR_RANDOM_LANES data sets, each from a stream of its own, which goes on behind what was taken; each must have a
+ * capacity of min(n_scans, dataset_size). Which are drawn together changes none of them. */
+void demur_resampler_draw_some(const DemurResampler *resampler, DemurRandom *randoms, size_t n,
+                               DemurResamplerScratch *scratch, DemurDataset *const *datasets);
+
+/* One of them. */
 void demur_resampler_draw(const DemurResampler *resampler, DemurRandom *random,
                           DemurResamplerScratch *scratch, DemurDataset *dataset);
 

@@ -130,9 +130,12 @@ typedef struct {
 
 static void
 draw(Bench *b) {
-  for (size_t k = 0; k < N_DATASETS; k++) {
-    DemurRandom random = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, 7, k);
-    demur_resampler_draw(b->resampler, &random, b->scratch, b->datasets[k]);
+  for (size_t first = 0; first < N_DATASETS; first += DEMUR_RANDOM_LANES) {
+    DemurRandom randoms[DEMUR_RANDOM_LANES];
+    for (size_t l = 0; l < DEMUR_RANDOM_LANES; l++)
+      randoms[l] = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, 7, first + l);
+    demur_resampler_draw_some(b->resampler, randoms, DEMUR_RANDOM_LANES, b->scratch,
+                              b->datasets + first);
   }
 }
 

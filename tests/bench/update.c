@@ -78,16 +78,20 @@ bench_start(Bench *b, guint n_threads) {
 }
 
 static void
-draw_dataset(size_t k, guint worker, gpointer data) {
+draw_some(size_t chunk, guint worker, gpointer data) {
   Bench *b = data;
-  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, b->drawn, k);
-  demur_resampler_draw(b->resampler, &random, b->scratch[worker], b->datasets[b->drawn % 2][k]);
+  const size_t first = chunk * DEMUR_RANDOM_LANES;
+  DemurRandom randoms[DEMUR_RANDOM_LANES];
+  for (size_t l = 0; l < DEMUR_RANDOM_LANES; l++)
+    randoms[l] = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, b->drawn, first + l);
+  demur_resampler_draw_some(b->resampler, randoms, DEMUR_RANDOM_LANES, b->scratch[worker],
+                            b->datasets[b->drawn % 2] + first);
 }
 
 static void
 begin_draw(Bench *b, guint64 update) {
   b->drawn = update;
-  demur_parallel_begin(b->parallel, N_DATASETS, draw_dataset, b);
+  demur_parallel_begin(b->parallel, N_DATASETS / DEMUR_RANDOM_LANES, draw_some, b);
 }
 
 /* Alone, a thread draws when the data sets are needed. The datasets are those of its return. */

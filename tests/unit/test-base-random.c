@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/random-lanes.h"
 #include "support/support.h"
 
 #define N 200000
@@ -28,6 +28,24 @@ generator_gives_the_published_numbers(void) {
   DemurRandom random = {{1, 2, 3, 4}};
   for (size_t i = 0; i < G_N_ELEMENTS(published); i++)
     g_assert_cmpuint(demur_random_bits(&random), ==, published[i]);
+}
+
+/* Side by side streams give what each gives alone, and go on where it would. */
+static void
+lanes_give_each_stream_s_numbers(void) {
+  for (size_t n_lanes = 1; n_lanes <= DEMUR_RANDOM_LANES; n_lanes++) {
+    DemurRandom randoms[DEMUR_RANDOM_LANES], alone[DEMUR_RANDOM_LANES];
+    guint64 bits[37][DEMUR_RANDOM_LANES];
+    for (size_t l = 0; l < n_lanes; l++)
+      randoms[l] = alone[l] = demur_random_stream(9, DEMUR_STREAM_TEST, l, n_lanes, 0);
+    for (int turn = 0; turn < 2; turn++) {
+      demur_random_bits_of_lanes(randoms, n_lanes, G_N_ELEMENTS(bits), bits[0]);
+      for (size_t i = 0; i < G_N_ELEMENTS(bits); i++)
+        for (size_t l = 0; l < n_lanes; l++)
+          g_assert_cmpuint(bits[i][l], ==, demur_random_bits(&alone[l]));
+    }
+    g_assert_true(memcmp(randoms, alone, n_lanes * sizeof *alone) == 0);
+  }
 }
 
 /* Frozen: from an implementation of the key schedule in Python's integers. */
@@ -355,6 +373,8 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/base/random/published", generator_gives_the_published_numbers);
+  g_test_add_func("/base/random/lanes-give-each-stream-s-numbers",
+                  lanes_give_each_stream_s_numbers);
   g_test_add_func("/base/random/frozen", streams_give_the_frozen_numbers);
   g_test_add_func("/base/random/purposes", purposes_keep_their_numbers);
   g_test_add_func("/base/random/neighbours", neighbouring_keys_are_uncorrelated);

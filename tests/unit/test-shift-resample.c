@@ -99,6 +99,37 @@ same_stream_gives_the_same_data_set(void) {
   }
 }
 
+/* Nor on which data sets are drawn with it, or how many; and the stream goes on behind what was taken. */
+static void
+side_by_side_gives_the_same_data_sets(void) {
+  const size_t n = 777, sizes[] = {1, 127, 128, 300};
+  g_autofree guint32 *groups = uneven_groups(n);
+  for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
+    for (size_t z = 0; z < G_N_ELEMENTS(sizes); z++) {
+      g_autoptr(DemurResampler) r = demur_resampler_new(kinds[k], n, groups, 6, 0.3, sizes[z]);
+      DemurResamplerScratch *scratch = demur_resampler_scratch_new(r);
+      DemurDataset *together[DEMUR_RANDOM_LANES], *alone = demur_dataset_new(sizes[z]);
+      for (size_t l = 0; l < DEMUR_RANDOM_LANES; l++)
+        together[l] = demur_dataset_new(sizes[z]);
+      for (size_t some = 1; some <= DEMUR_RANDOM_LANES; some++) {
+        DemurRandom randoms[DEMUR_RANDOM_LANES];
+        for (size_t l = 0; l < some; l++)
+          randoms[l] = demur_random_stream(5, DEMUR_STREAM_TEST, some, l, 0);
+        demur_resampler_draw_some(r, randoms, some, scratch, together);
+        for (size_t l = 0; l < some; l++) {
+          DemurRandom random = demur_random_stream(5, DEMUR_STREAM_TEST, some, l, 0);
+          demur_resampler_draw(r, &random, scratch, alone);
+          assert_same(together[l], alone);
+          g_assert_cmpuint(demur_random_bits(&random), ==, demur_random_bits(&randoms[l]));
+        }
+      }
+      for (size_t l = 0; l < DEMUR_RANDOM_LANES; l++)
+        demur_dataset_free(together[l]);
+      demur_dataset_free(alone);
+      demur_resampler_scratch_free(scratch);
+    }
+}
+
 /* Share s of a group in a data set of n. With G groups and p = 1/G:
  *   by groups: E s = p; var s = V + (p - p^2 - V)/n, V = (G - 1)/(G^2 (G alpha + 1)) the weight's;
  *   example:   E s = p; var s = p (1 - p)/n;
@@ -233,6 +264,8 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/shift/resample/data-set", every_draw_is_a_data_set);
   g_test_add_func("/shift/resample/stream", same_stream_gives_the_same_data_set);
+  g_test_add_func("/shift/resample/side-by-side-gives-the-same-data-sets",
+                  side_by_side_gives_the_same_data_sets);
   g_test_add_func("/shift/resample/shares", groups_get_their_share);
   g_test_add_func("/shift/resample/few-and-many", one_site_and_many_sites_are_drawn);
   g_test_add_func("/shift/resample/copies", groups_may_change_after);
