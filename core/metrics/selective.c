@@ -131,17 +131,68 @@ add_share(Bins *bins, size_t bin, const Block *block, double share) {
   bins->positive_squares[bin] += share * share * block->positive_squares;
 }
 
-/* Blocks of equal risk, or weighted outcomes, or both. */
 static void
-fill_block_bins(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolean weighted,
-                size_t min_bin_size, Bins *bins) {
-  size_t n_known = 0;
-  double mass = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    const double weight = weighted ? s->weights[j] : 1.0;
-    mass += (double)s->counts[j] * weight;
-    n_known += weight > 0.0 ? s->counts[j] : 0;
+add_whole(Bins *bins, size_t bin, const Block *block) {
+  bins->sizes[bin] += block->mass;
+  bins->differences[bin] += block->difference;
+  bins->labels[bin] += block->label;
+  bins->squares[bin] += block->squares;
+  bins->positive_squares[bin] += block->positive_squares;
+}
+
+/* The block that begins at scan *j, which goes behind it. Without weights what is squared is 1. */
+static inline __attribute__((always_inline)) Block
+take_block(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolean weighted, size_t *j) {
+  Block block = {0};
+  const guint32 here = tied ? s->blocks[*j] : 0;
+  size_t i = *j;
+  do {
+    const double count = (double)s->counts[i];
+    if (weighted) {
+      const double weight = s->weights[i];
+      block.mass += count * weight;
+      block.difference += count * weight * s->differences[i];
+      block.label += count * weight * s->labels[i];
+      block.squares += count * weight * weight;
+      block.positive_squares += count * weight * weight * s->labels[i];
+    } else {
+      block.mass += count;
+      block.difference += count * s->differences[i];
+      block.label += count * s->labels[i];
+    }
+    i++;
+  } while (tied && i < n && s->blocks[i] == here);
+  if (!weighted) {
+    block.squares = block.mass;
+    block.positive_squares = block.label;
   }
+  *j = i;
+  return block;
+}
+
+/* How many outcomes are known, and their mass. */
+static size_t
+count_known(const DemurSelectiveScratch *s, size_t n, gboolean weighted, double *mass) {
+  size_t n_known = 0;
+  *mass = 0.0;
+  if (!weighted) {
+    for (size_t j = 0; j < n; j++)
+      n_known += s->counts[j];
+    *mass = (double)n_known;
+    return n_known;
+  }
+  for (size_t j = 0; j < n; j++) {
+    *mass += (double)s->counts[j] * s->weights[j];
+    n_known += s->weights[j] > 0.0 ? s->counts[j] : 0;
+  }
+  return n_known;
+}
+
+static inline __attribute__((always_inline)) void
+fill_bins_of_blocks(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolean weighted,
+                    size_t min_bin_size, Bins *bins) {
+  double mass;
+  const size_t n_known = count_known(s, n, weighted, &mass);
   memset(bins, 0, sizeof *bins);
   bins->n_bins = demur_bins_count(n_known, min_bin_size);
   bins->blocks = TRUE;
@@ -152,30 +203,36 @@ fill_block_bins(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolea
   size_t bin = 0;
   double room = weighted ? mass / (double)bins->n_bins : (double)(small + (n_large > 0));
   for (size_t j = 0; j < n;) {
-    Block block = {0};
-    const guint32 here = tied ? s->blocks[j] : 0;
-    do {
-      const double count = (double)s->counts[j], weight = weighted ? s->weights[j] : 1.0;
-      block.mass += count * weight;
-      block.difference += count * weight * s->differences[j];
-      block.label += count * weight * s->labels[j];
-      block.squares += count * weight * weight;
-      block.positive_squares += count * weight * weight * s->labels[j];
-      j++;
-    } while (tied && j < n && s->blocks[j] == here);
+    const Block block = take_block(s, n, tied, weighted, &j);
     double left = block.mass;
     while (left > 0.0) {
+      const gboolean is_last = bin + 1 == bins->n_bins;
       /* The last bin takes what rounding left over. */
-      const double taken = bin + 1 < bins->n_bins ? fmin(left, room) : left;
-      add_share(bins, bin, &block, taken / block.mass);
+      const double taken = is_last || left < room ? left : room;
+      if (taken == block.mass)
+        add_whole(bins, bin, &block);
+      else
+        add_share(bins, bin, &block, taken / block.mass);
       left -= taken;
       room -= taken;
-      if (!(room > 0.0) && bin + 1 < bins->n_bins) {
+      if (!(room > 0.0) && !is_last) {
         bin++;
         room = weighted ? mass / (double)bins->n_bins : (double)(small + (bin < n_large));
       }
     }
   }
+}
+
+/* Blocks of equal risk, or weighted outcomes, or both. */
+static void
+fill_block_bins(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolean weighted,
+                size_t min_bin_size, Bins *bins) {
+  if (!weighted)
+    fill_bins_of_blocks(s, n, TRUE, FALSE, min_bin_size, bins);
+  else if (tied)
+    fill_bins_of_blocks(s, n, TRUE, TRUE, min_bin_size, bins);
+  else
+    fill_bins_of_blocks(s, n, FALSE, TRUE, min_bin_size, bins);
 }
 
 static double
