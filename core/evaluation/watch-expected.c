@@ -13,6 +13,8 @@
 #define LEAST_LABELS 5
 /* Of what is staked on categories, on each of two shares that a new one takes, where there are others. */
 #define NEW_WEIGHT 0.03
+/* Of what is staked on outcomes, on those that come more often at every risk; the rest, more often in all. */
+#define PART_AT_EVERY_RISK 0.75
 
 /* An expected change and its weight. */
 typedef struct {
@@ -254,31 +256,76 @@ fit_risks(const double *labels, const double *risks, size_t n, double *fitted) {
   }
 }
 
-DemurExchangeTable *
-demur_watch_expect_labels(DemurWatchSignal signal, const double *labels, const double *risks,
-                          size_t n, double middle, size_t n_pool) {
+/* What a change does to p(1 | r): the outcome comes so many times as often at every risk, or in all, whatever the risk
+ * says; or the risks have another slope. */
+typedef enum { AT_EVERY_RISK, IN_ALL, SLOPED } Way;
+
+/* What the changes are changes of. */
+typedef struct {
+  const double *risks, *fitted; /* [n] */
+  size_t n, n_outcomes, n_pool;
+  double middle, rate; /* rate: share with the outcome by the fit */
+  DemurWatchSignal value;
+  Weighed *weighed; /* [2 n] room */
+} Labels;
+
+static void
+expect_way(DemurExchangeTable *table, Way way, const Expected *change, double weight,
+           const Labels *labels) {
+  Weighed *weighed = labels->weighed;
+  for (size_t i = 0; i < labels->n; i++) {
+    const double risk = labels->risks[i], p = labels->fitted[i],
+                 before = way == IN_ALL ? labels->rate : p,
+                 since = way == SLOPED ? demur_watch_sloped(change->size, labels->middle, p)
+                                       : demur_watch_times_as_often(change->size, before);
+    weighed[2 * i] = (Weighed){demur_watch_labelled_value(labels->value, labels->middle, 0.0, risk),
+                               1.0 - p, (1.0 - since) / (1.0 - before), FALSE};
+    weighed[2 * i + 1] =
+        (Weighed){demur_watch_labelled_value(labels->value, labels->middle, 1.0, risk), p,
+                  since / before, TRUE};
+  }
+  qsort(weighed, 2 * labels->n, sizeof *weighed, by_value);
+  expect_labels(table, weight, weighed, labels->n, labels->n_outcomes, way != SLOPED,
+                labels->n_pool);
+}
+
+/* The ways [n_ways] of changing with the parts of the stake that each takes. */
+static DemurExchangeTable *
+expect_ways(const Way *ways, const double *parts, size_t n_ways, DemurWatchSignal value,
+            const double *labels, const double *risks, size_t n, double middle, size_t n_pool) {
   size_t n_outcomes = 0;
   for (size_t i = 0; i < n; i++)
     n_outcomes += labels[i] > 0.5 ? 1 : 0;
   if (n_outcomes < LEAST_LABELS || n - n_outcomes < LEAST_LABELS)
     return NULL;
-  const gboolean sloped = signal == DEMUR_WATCH_SLOPE;
-  DemurExchangeTable *table = demur_exchange_table_new(SHARE, N_CHANGES);
+  DemurExchangeTable *table = demur_exchange_table_new(SHARE, n_ways * N_CHANGES);
   g_autofree Weighed *weighed = g_new(Weighed, 2 * n);
   g_autofree double *fitted = g_new(double, n);
   fit_risks(labels, risks, n, fitted);
-  for (size_t c = 0; c < N_CHANGES; c++) {
-    const Expected *change = sloped ? &slopes[c] : &ratios[c];
-    for (size_t i = 0; i < n; i++) {
-      const double p = fitted[i], changed = sloped ? demur_watch_sloped(change->size, middle, p)
-                                                   : demur_watch_times_as_often(change->size, p);
-      weighed[2 * i] = (Weighed){demur_watch_labelled_value(signal, middle, 0.0, risks[i]), 1.0 - p,
-                                 (1.0 - changed) / (1.0 - p), FALSE};
-      weighed[2 * i + 1] = (Weighed){demur_watch_labelled_value(signal, middle, 1.0, risks[i]), p,
-                                     changed / p, TRUE};
+  double rate = 0.0;
+  for (size_t i = 0; i < n; i++)
+    rate += fitted[i] / (double)n;
+  const Labels all = {risks, fitted, n, n_outcomes, n_pool, middle, rate, value, weighed};
+  for (size_t w = 0; w < n_ways; w++)
+    for (size_t c = 0; c < N_CHANGES; c++) {
+      const Expected *change = ways[w] == SLOPED ? &slopes[c] : &ratios[c];
+      expect_way(table, ways[w], change, parts[w] * change->weight, &all);
     }
-    qsort(weighed, 2 * n, sizeof *weighed, by_value);
-    expect_labels(table, change->weight, weighed, n, n_outcomes, !sloped, n_pool);
-  }
   return table;
+}
+
+DemurExchangeTable *
+demur_watch_expect_labels(DemurWatchSignal signal, const double *labels, const double *risks,
+                          size_t n, double middle, size_t n_pool) {
+  const Way way = signal == DEMUR_WATCH_SLOPE ? SLOPED : AT_EVERY_RISK;
+  const double part = 1.0;
+  return expect_ways(&way, &part, 1, signal, labels, risks, n, middle, n_pool);
+}
+
+DemurExchangeTable *
+demur_watch_expect_outcomes(const double *labels, const double *risks, size_t n, size_t n_pool) {
+  static const Way ways[] = {AT_EVERY_RISK, IN_ALL};
+  static const double parts[] = {PART_AT_EVERY_RISK, 1.0 - PART_AT_EVERY_RISK};
+  return expect_ways(ways, parts, G_N_ELEMENTS(ways), DEMUR_WATCH_CALIBRATION, labels, risks, n,
+                     0.0, n_pool);
 }

@@ -44,4 +44,10 @@ DemurExchangeTable *demur_watch_expect_labels(DemurWatchSignal signal, const dou
                                               const double *risks, size_t n, double middle,
                                               size_t n_pool);
 
+/* Of outcomes in the order of y - r: three quarters of the stake on an outcome that comes so many times as often at
+ * every risk, a quarter on one that does in all, whatever the risks say (the bins of 1 and of 0 are then even). Arguments
+ * as above. */
+DemurExchangeTable *demur_watch_expect_outcomes(const double *labels, const double *risks, size_t n,
+                                                size_t n_pool);
+
 G_END_DECLS

@@ -14,7 +14,7 @@
 #include "metrics/intervals.h"
 
 #define MIN_ALPHA 1e-6
-#define BETS 4
+#define BETS 5
 /* Of the reference, the part that fixes bets and the order of categories: half of the patients for categories, of
  * which only shares are asked, fewer for labels, which are compared with the others for longer. */
 #define FIXED_PART 0.5
@@ -135,9 +135,25 @@ demur_watch_plan_check(const DemurWatchPlan *plan, GError **error) {
   return wrong == NULL;
 }
 
+/* From these bets on the outcome's rate and O:E are bets on the same places, and have one part of alpha. */
+#define ONE_PART 5
+
+static gboolean
+is_watched(const DemurWatchPlan *plan, guint signal) {
+  return plan->rules[signal] != DEMUR_WATCH_IGNORE;
+}
+
 /* A signal's part of alpha, in relation to the others'. */
 #define OUTCOME_PART_OF_3 0.6
 static const double parts[DEMUR_N_WATCH] = {
+    [DEMUR_WATCH_SCORE] = 0.6,       [DEMUR_WATCH_RISK] = 2.6,
+    [DEMUR_WATCH_DISTANCE] = 0.35,   [DEMUR_WATCH_COVERAGE] = 4.4,
+    [DEMUR_WATCH_ELIGIBLE] = 0.35,   [DEMUR_WATCH_MANUFACTURER] = 0.35,
+    [DEMUR_WATCH_KERNEL] = 4.2,      [DEMUR_WATCH_THICKNESS] = 1.8,
+    [DEMUR_WATCH_VERSION] = 0.35,    [DEMUR_WATCH_OUTCOME] = 6.2,
+    [DEMUR_WATCH_CALIBRATION] = 6.2, [DEMUR_WATCH_SLOPE] = 11.4,
+    [DEMUR_WATCH_RANGE] = 0.6,       [DEMUR_WATCH_FLAGGED] = 0.35};
+static const double parts_of_4[DEMUR_N_WATCH] = {
     [DEMUR_WATCH_SCORE] = 0.6,        [DEMUR_WATCH_RISK] = 2.0,
     [DEMUR_WATCH_DISTANCE] = 0.35,    [DEMUR_WATCH_COVERAGE] = 2.0,
     [DEMUR_WATCH_ELIGIBLE] = 0.35,    [DEMUR_WATCH_MANUFACTURER] = 0.35,
@@ -150,16 +166,25 @@ static double
 part_of(const DemurWatchPlan *plan, guint signal) {
   if (plan->bets < 3)
     return 1.0;
-  return plan->bets == 3 && signal == DEMUR_WATCH_OUTCOME ? OUTCOME_PART_OF_3 : parts[signal];
+  if (plan->bets == 3 && signal == DEMUR_WATCH_OUTCOME)
+    return OUTCOME_PART_OF_3;
+  return (plan->bets < ONE_PART ? parts_of_4 : parts)[signal];
+}
+
+/* Whether its part is that of another signal, which is watched. */
+static gboolean
+shares_part(const DemurWatchPlan *plan, guint signal) {
+  return plan->bets >= ONE_PART && signal == DEMUR_WATCH_CALIBRATION &&
+         is_watched(plan, DEMUR_WATCH_OUTCOME);
 }
 
 double
 demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal) {
-  if (plan->rules[signal] == DEMUR_WATCH_IGNORE)
+  if (!is_watched(plan, signal))
     return INFINITY;
   double sum = 0.0;
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
-    if (plan->rules[s] != DEMUR_WATCH_IGNORE)
+    if (is_watched(plan, s) && !shares_part(plan, s))
       sum += part_of(plan, s);
   return sum / (part_of(plan, signal) * plan->alpha);
 }
@@ -367,6 +392,18 @@ counted_text(const DemurWatchPlan *plan, DemurWatchSignal signal,
   return text != NULL && *text == '\0' && lacks_reference(plan, signal) ? NULL : text;
 }
 
+/* Whose places a labelled signal bets on. */
+static DemurWatchSignal
+placed_as(const DemurWatchPlan *plan, DemurWatchSignal signal) {
+  return plan->bets >= ONE_PART && signal == DEMUR_WATCH_OUTCOME ? DEMUR_WATCH_CALIBRATION : signal;
+}
+
+static double
+labelled_value(const DemurWatchPlan *plan, DemurWatchSignal signal, double middle, double label,
+               double risk) {
+  return demur_watch_labelled_value(placed_as(plan, signal), middle, label, risk);
+}
+
 /* The values of a signal, finite ones only; the reference's fixed part first. */
 typedef struct {
   size_t n_reference, n_fixed, n;
@@ -428,7 +465,7 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
       values->labels[n] = plan->labels[i];
       values->risks[n] = plan->risks[i];
       values->reference[n++] =
-          demur_watch_labelled_value(signal, mean_logit(plan), plan->labels[i], plan->risks[i]);
+          labelled_value(plan, signal, mean_logit(plan), plan->labels[i], plan->risks[i]);
     }
     break;
   }
@@ -456,9 +493,9 @@ take_labelled(const DemurWatchPlan *plan, DemurWatchSignal signal,
       continue;
     }
     values->rows[values->n] = (guint32)i;
-    values->values[values->n++] =
-        signal == DEMUR_WATCH_RANGE ? p->label
-                                    : demur_watch_labelled_value(signal, middle, p->label, p->risk);
+    values->values[values->n++] = signal == DEMUR_WATCH_RANGE
+                                      ? p->label
+                                      : labelled_value(plan, signal, middle, p->label, p->risk);
   }
 }
 
@@ -888,20 +925,37 @@ expected_of(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *v
   case DEMUR_WATCH_LABELLED:
     break;
   }
+  if (placed_as(plan, signal) != signal)
+    return demur_watch_expect_outcomes(values->labels, values->risks, values->n_fixed, n_pool);
   return demur_watch_expect_labels(signal, values->labels, values->risks, values->n_fixed,
                                    mean_logit(plan), n_pool);
 }
 
-static void
-bet_by_table(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
-             const double *places, size_t n_pool, DemurWatchSignalResult *result) {
+/* Returns the number of places behind which something most likely changed. */
+static size_t
+follow_as(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
+          const double *places, size_t n_pool, double *evidence) {
   double edges[DEMUR_EXCHANGE_BINS];
   const size_t n_edges = find_edges(values->reference, values->n_fixed, edges);
   g_autoptr(DemurExchangeTable) own = expected_of(plan, signal, values, n_pool);
   const DemurExchangeTable *table =
       demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER ? demur_watch_expect_moves() : own;
-  result->change =
-      demur_exchange_follow(places, values->n, n_pool, edges, n_edges, table, result->evidence);
+  const DemurExchangeSpread spread = plan->bets < 5 ? DEMUR_EXCHANGE_EARLY : DEMUR_EXCHANGE_EVENLY;
+  return demur_exchange_follow(places, values->n, n_pool, edges, n_edges, table, spread, evidence);
+}
+
+/* Who has the part of another signal is told no more than that one's fortune, so that its line is passed by that one
+ * first. */
+static void
+bet_by_table(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
+             const double *places, size_t n_pool, DemurWatchSignalResult *result) {
+  result->change = follow_as(plan, signal, values, places, n_pool, result->evidence);
+  if (!shares_part(plan, signal))
+    return;
+  g_autofree double *shared = g_new(double, MAX(values->n, 1));
+  follow_as(plan, DEMUR_WATCH_OUTCOME, values, places, n_pool, shared);
+  for (size_t i = 0; i < values->n; i++)
+    result->evidence[i] = fmin(result->evidence[i], shared[i]);
 }
 
 static void
@@ -911,8 +965,8 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
   const size_t n = values->n;
   g_autofree double *draws = g_new(double, MAX(n, 1)), *places = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
-    DemurRandom random = demur_random_stream(plan->seed, DEMUR_STREAM_WATCH,
-                                             patients[values->rows[i]].key, signal, 0);
+    DemurRandom random = demur_random_stream(
+        plan->seed, DEMUR_STREAM_WATCH, patients[values->rows[i]].key, placed_as(plan, signal), 0);
     draws[i] = demur_random_uniform(&random);
   }
   const size_t n_fixed = values->n_fixed, n_pool = values->n_reference - n_fixed;
@@ -963,7 +1017,7 @@ demur_watch_look(const DemurWatchPlan *plan, const DemurWatchPatient *patients, 
                  const gint64 *after) {
   DemurWatchResult *result = g_new0(DemurWatchResult, 1);
   for (guint s = 0; s < DEMUR_N_WATCH; s++) {
-    if (plan->rules[s] == DEMUR_WATCH_IGNORE)
+    if (!is_watched(plan, s))
       result->signals[s] = (DemurWatchSignalResult){.limit = INFINITY,
                                                     .most = 1.0,
                                                     .most_at = DEMUR_WATCH_NONE,

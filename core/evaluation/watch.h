@@ -7,7 +7,7 @@
  * the reference fixes (by share, then by text; what it does not have lies behind all, by a digest of
  * its text), or of what label y and shown risk r say together:
  *
- *   outcome       y
+ *   outcome       y - r too: y, and who have the same y in the order of their risks
  *   calibration   y - r
  *   slope         (y - r) (logit r - m),  m the reference's mean logit
  *   flagged       y - r of patients whose risk is held back, against the reference's
@@ -33,6 +33,11 @@
  * the union bound: each is a martingale of its own places, not of all signals' (whose common order tells of the
  * next), and labels come in another order; e-values of different filtrations may not be averaged (Choe and Ramdas,
  * "Combining evidence across filtrations", 2024).
+ *
+ * Outcome and calibration have the same places, so one part of alpha is enough for both: outcome bets on more outcomes,
+ * at every risk or in all, and calibration, which bets on those at every risk, is told no more than outcome's fortune. So
+ * {calibration alarms} lies in {outcome's fortune reaches the limit}, and both are wrong with a_outcome at most. (Where a
+ * person lifts one of them, it begins anew with a part of its own.)
  *
  * a_s / alpha is the signal's part among those that are not ignored (demur_watch_limit): larger where a change is
  * common and a patient says little of it, as of the slope. Assumed: patients are independent draws, and of one
@@ -135,7 +140,8 @@ typedef struct {
   guint64 seed;
   gint
       bets; /* which: 1, of labels alone something is expected; 2, of all; 3, by a fixed part of the
-              * reference; 4, of alpha more for the outcome's rate (a new plan) */
+              * reference; 4, of alpha more for the outcome's rate; 5, outcomes by their risks, beginnings evenly over the first patients, one part of alpha
+              * for outcome and calibration (a new plan) */
   gboolean simulated;
   size_t n_numbers[DEMUR_N_WATCH];
   double *numbers[DEMUR_N_WATCH];         /* of the reference, of each signal that is a number */
@@ -169,7 +175,8 @@ char *demur_watch_plan_to_json(const DemurWatchPlan *plan);
 DemurWatchPlan *demur_watch_plan_from_json(const char *json,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The e-value of a signal that is an alarm; infinity where it is ignored. */
+/* The e-value of a signal that is an alarm; infinity where it is ignored. Of outcome and calibration it is the same one,
+ * spent once (bets >= 5). */
 double demur_watch_limit(const DemurWatchPlan *plan, DemurWatchSignal signal);
 
 /* .. that all signals share which are not ignored; NaN where they have different ones. */

@@ -229,14 +229,24 @@ demur_exchange_evidence(const double *places, size_t n, const double *edges, siz
 /* As many patients as DEMUR_EXCHANGE_EVEN of the blocks above. */
 #define EVEN_STEPS (DEMUR_EXCHANGE_EVEN * DEMUR_EXCHANGE_BLOCK / (double)DEMUR_EXCHANGE_STEP)
 
+#define HORIZON_STEPS ((double)DEMUR_EXCHANGE_HORIZON / DEMUR_EXCHANGE_STEP)
+
 double
-demur_exchange_step_weight(size_t k) {
-  return EVEN_STEPS / (((double)k + EVEN_STEPS) * ((double)k + EVEN_STEPS + 1.0));
+demur_exchange_step_weight(DemurExchangeSpread spread, size_t k) {
+  const double at = (double)k;
+  if (spread == DEMUR_EXCHANGE_EARLY)
+    return EVEN_STEPS / ((at + EVEN_STEPS) * (at + EVEN_STEPS + 1.0));
+  return at < HORIZON_STEPS ? (1.0 - DEMUR_EXCHANGE_LATER) / HORIZON_STEPS
+                            : DEMUR_EXCHANGE_LATER * HORIZON_STEPS / (at * (at + 1.0));
 }
 
 double
-demur_exchange_step_weight_from(size_t k) {
-  return EVEN_STEPS / ((double)k + EVEN_STEPS);
+demur_exchange_step_weight_from(DemurExchangeSpread spread, size_t k) {
+  const double at = (double)k;
+  if (spread == DEMUR_EXCHANGE_EARLY)
+    return EVEN_STEPS / (at + EVEN_STEPS);
+  return at < HORIZON_STEPS ? 1.0 - at * (1.0 - DEMUR_EXCHANGE_LATER) / HORIZON_STEPS
+                            : DEMUR_EXCHANGE_LATER * HORIZON_STEPS / at;
 }
 
 /* Who is awake: gamblers [n], in the order of their beginnings, and what those have who are not. */
@@ -245,11 +255,12 @@ typedef struct {
   double *stakes; /* [n] what each began with */
   size_t n, n_begun;
   double asleep;
+  DemurExchangeSpread spread;
 } Table;
 
 static void
 begin_at(Table *awake, size_t from, const DemurExchangeTable *table) {
-  const double capital = demur_exchange_step_weight(awake->n_begun++);
+  const double capital = demur_exchange_step_weight(awake->spread, awake->n_begun++);
   Gambler *gambler = &awake->gamblers[awake->n];
   awake->stakes[awake->n++] = capital;
   gambler_begin(gambler, table != NULL && table->n_shapes > 0 ? table->share : 0.0, capital);
@@ -288,19 +299,20 @@ bet_on(Table *awake, const double *places, size_t i, size_t n_reference, const B
     n_awake++;
   }
   awake->n = n_awake;
-  return sum + awake->asleep + demur_exchange_step_weight_from(awake->n_begun);
+  return sum + awake->asleep + demur_exchange_step_weight_from(awake->spread, awake->n_begun);
 }
 
 size_t
 demur_exchange_follow(const double *places, size_t n, size_t n_reference, const double *edges,
-                      size_t n_edges, const DemurExchangeTable *table, double *evidence) {
+                      size_t n_edges, const DemurExchangeTable *table, DemurExchangeSpread spread,
+                      double *evidence) {
   Partition partitions[N_PARTITIONS];
   memcpy(partitions, usual, sizeof usual);
   partitions[N_PARTITIONS - 1] = own_partition(edges, n_edges);
   const size_t n_steps = n / DEMUR_EXCHANGE_STEP + 1;
   g_autofree Gambler *gamblers = g_new(Gambler, n_steps);
   g_autofree double *stakes = g_new(double, n_steps);
-  Table awake = {.gamblers = gamblers, .stakes = stakes};
+  Table awake = {.gamblers = gamblers, .stakes = stakes, .spread = spread};
   size_t most = 0;
   for (size_t i = 0; i < n; i++) {
     if (i % DEMUR_EXCHANGE_STEP == 0)

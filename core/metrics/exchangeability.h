@@ -78,12 +78,20 @@ size_t demur_exchange_evidence(const double *places, size_t n, const double *edg
  * that this takes. table: NULL: none. */
 #define DEMUR_EXCHANGE_STEP 10
 #define DEMUR_EXCHANGE_ASLEEP 1e-3
+
+/* How the weights of beginnings are spread: as above, near even over the first thousand patients; or evenly over the
+ * first DEMUR_EXCHANGE_HORIZON patients, with DEMUR_EXCHANGE_LATER of all for those behind, w_k = LATER K / (k (k + 1)) for
+ * k >= K, the steps of the horizon: a change is taken to be as likely early as late. */
+typedef enum { DEMUR_EXCHANGE_EARLY, DEMUR_EXCHANGE_EVENLY } DemurExchangeSpread;
+#define DEMUR_EXCHANGE_HORIZON 1500
+#define DEMUR_EXCHANGE_LATER 0.3
+
 size_t demur_exchange_follow(const double *places, size_t n, size_t n_reference,
                              const double *edges, size_t n_edges, const DemurExchangeTable *table,
-                             double *evidence);
+                             DemurExchangeSpread spread, double *evidence);
 
 /* Of its beginnings: w_k, and the sum of the weights from k on. */
-double demur_exchange_step_weight(size_t k);
-double demur_exchange_step_weight_from(size_t k);
+double demur_exchange_step_weight(DemurExchangeSpread spread, size_t k);
+double demur_exchange_step_weight_from(DemurExchangeSpread spread, size_t k);
 
 G_END_DECLS

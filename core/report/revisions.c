@@ -102,8 +102,9 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     /* 2: intervals by a wider prior of how hospitals differ */
     [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 2, hold_back},
     /* 2: bets on what a change would look like, and none on what the reference does not record; 3: bets that
-     * a part of the reference fixes, and a line of each signal's own; 4: more of alpha for the outcome's rate */
-    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 4,
+     * a part of the reference fixes, and a line of each signal's own; 4: more of alpha for the outcome's rate; 5: outcomes by their risks, with
+     * one part of alpha for the outcome's rate and O:E */
+    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 5,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
     /* 2: between two ways of grouping too; 4: errors of few bins too; 5: years with few without the

@@ -2,18 +2,18 @@
  *
  *   bench-watch [YEARS [RUNS [SHIFT [SEED]]]]  SHIFT: the number of one of those below, alone; 0: all
  *
- * The parts of the bets' money and of the 5 % were chosen on years of seed 11: years judged are of 12.
+ * The parts of the bets' money and of the 5 % were chosen on years of seeds 11, 13 and 14: years judged are of 15.
  * A hospital has 2,500 patients a year and a reference of 1,000 (another line: 300). Quiet: YEARS (500)
  * years in which nothing changes; in at most 5 % any of the 14 signals may reach its alarm. Shifts: RUNS
- * (200) years in each of which one thing changes behind the 1,000th patient. The delay is the number
- * of patients (labelled at once) from there to the alarm of that thing's own signal, and to the first of
- * any signal, beside the delay of a CUSUM that is told both distributions and may
- * be wrong in 5 % of years, as if nothing else were to be watched, or in 5 % / 14, a fourteenth of what
- * may be wrong in all: its limits are found on years of its own without change. Of the outcome's rate there is one
- * more that sees no risks, as its signal does not, printed only; by the one that has the risks the first alarm of any
- * is judged, as that change is O:E's too. Fails where the alarm judged comes more than twice as late as the CUSUM that
- * is wrong in 5 % of years, beyond the error of so few runs (the lower end of a bootstrap's 95 % interval of the ratio of
- * medians, the same runs of both), or more quiet years than 5 % and their binomial error see an alarm. Changes the other way are printed only. */
+ * (400) years in each of which one thing changes behind the 1,000th patient. The delay is the number
+ * of patients (labelled at once) from there to the alarm of that thing's own signal (to the first of any signal, in 50
+ * runs: printed only), beside the delay of a CUSUM that is told both distributions and may be wrong in 5 % of years, as if nothing
+ * else were to be watched, or in 5 % / 14, a fourteenth of what may be wrong in all: its limits are found on years of its
+ * own without change. Judged is the first: it is the oracle that is tuned for that very shift, and has the risks where the
+ * outcome's rate changes at the same risks (another line, by labels alone, is printed only). Fails where the own alarm's
+ * median delay is more than twice that CUSUM's, whose ratio is told with a bootstrap's 95 % interval (the same runs of
+ * both), or where more quiet years than 5 % and their binomial error see an alarm. Changes the other way are printed
+ * only. */
 #include "tests/bench/bench.h"
 
 #include "evaluation/watch.h"
@@ -22,10 +22,11 @@
 #define N_YEAR 2500
 #define CHANGE 1000
 #define MOST_REFERENCE 1000
-#define LIMIT_YEARS 2000
+#define LIMIT_YEARS 4000
 #define MIDDLE (-2.5)
 #define SPREAD 1.2
 #define THRESHOLD (-1.0)
+#define ANY_RUNS 50 /* runs in which all signals are looked at */
 
 typedef struct {
   double kernel, thick, logit, score, ratio, slope;
@@ -33,7 +34,7 @@ typedef struct {
 
 static const Hospital usual = {0.06, 0.2, 0.0, 0.0, 1.0, 1.0};
 
-static guint64 seed = 12;
+static guint64 seed = 15;
 
 static double
 sigmoid(double x) {
@@ -76,6 +77,20 @@ draw_year(guint64 run, guint64 what, const Hospital *since, size_t n_reference,
     reference[i] = draw(&random, &usual, 0);
   for (size_t i = 0; i < N_YEAR; i++)
     year[i] = draw(&random, i < CHANGE ? &usual : since, (gint64)i + 1);
+}
+
+/* .. of one signal alone, with the limit that it has among all. */
+static DemurWatchResult *
+look_at_one(DemurWatchSignal signal, size_t n_reference, const DemurWatchPatient *reference,
+            const DemurWatchPatient *year) {
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  plan->threshold = THRESHOLD;
+  plan->alpha = 1.0 / demur_watch_limit(plan, signal);
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    if (s != signal && !(signal == DEMUR_WATCH_CALIBRATION && s == DEMUR_WATCH_OUTCOME))
+      plan->rules[s] = DEMUR_WATCH_IGNORE;
+  demur_watch_plan_refer(plan, reference, n_reference);
+  return demur_watch_look(plan, year, N_YEAR, NULL);
 }
 
 static DemurWatchResult *
@@ -122,7 +137,7 @@ typedef struct {
   const char *title;
   DemurWatchSignal signal;
   Hospital since;
-  gboolean printed_only, by_any; /* by_any: the first alarm of any signal is judged */
+  gboolean printed_only;
   double before, after; /* of labels alone, the outcome's rates; 0: labels by their risks */
 } Shift;
 
@@ -245,7 +260,17 @@ ratio_interval(const double *late, const double *best, size_t n, double ends[2])
   ends[1] = ratios[RESAMPLES * 975 / 1000];
 }
 
-/* Whether the alarm comes within twice the delay of a CUSUM that is wrong as seldom. */
+static double
+first_of_any(size_t n_reference, const DemurWatchPatient *reference,
+             const DemurWatchPatient *year) {
+  g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
+  double first = INFINITY;
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    first = fmin(first, delay_of(&result->signals[s]));
+  return first;
+}
+
+/* Whether the signal's own alarm comes within twice the delay of the CUSUM. */
 static gboolean
 shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
   g_autofree DemurWatchPatient *reference = g_new0(DemurWatchPatient, MOST_REFERENCE),
@@ -258,11 +283,10 @@ shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
   size_t n_found = 0, n_oracle = 0;
   for (size_t r = 0; r < runs; r++) {
     draw_year(r, what, &shift->since, n_reference, reference, year);
-    g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
-    own[r] = delay_of(&result->signals[shift->signal]);
-    any[r] = INFINITY;
-    for (guint s = 0; s < DEMUR_N_WATCH; s++)
-      any[r] = fmin(any[r], delay_of(&result->signals[s]));
+    g_autoptr(DemurWatchResult) one = look_at_one(shift->signal, n_reference, reference, year);
+    own[r] = delay_of(&one->signals[shift->signal]);
+    if (r < ANY_RUNS)
+      any[r] = first_of_any(n_reference, reference, year);
     cusum(shift, year, limits[0], &oracle[r]);
     cusum(shift, year, limits[1], &shared[r]);
     bets[r] = oracle_bets(shift, year, 0.05 / DEMUR_N_WATCH);
@@ -270,20 +294,22 @@ shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
     n_oracle += isfinite(oracle[r]) ? 1 : 0;
   }
   double ends[2];
-  ratio_interval(shift->by_any ? any : own, oracle, runs, ends); /* before medians sort them */
+  ratio_interval(own, oracle, runs, ends); /* before medians sort them */
   const double median = bench_median(own, runs), best = bench_median(oracle, runs);
   const double fair = bench_median(shared, runs), told = bench_median(bets, runs);
   printf(
       "%-32s found %3zu, CUSUM %3zu of %zu; median delay %4.0f (nine in ten within %4.0f), any signal "
       "%4.0f; CUSUM %3.0f: %.1f x, wrong in 5 %% / 14: %3.0f: %.1f x; bets "
       "that are told the change %3.0f: %.1f x; least %.0f, %.0f\n",
-      shift->title, n_found, n_oracle, runs, median, own[runs * 9 / 10], bench_median(any, runs),
-      best, median / best, fair, median / fair, told, median / told,
-      least_delay(shift, what, 0.05 / DEMUR_N_WATCH), least_delay(shift, what, 0.05));
+      shift->title, n_found, n_oracle, runs, median, own[runs * 9 / 10],
+      bench_median(any, MIN(runs, ANY_RUNS)), best, median / best, fair, median / fair, told,
+      median / told, least_delay(shift, what, 0.05 / DEMUR_N_WATCH),
+      least_delay(shift, what, 0.05));
   fflush(stdout);
-  printf("  judged: %s alarm, %.2f to %.2f x\n", shift->by_any ? "any" : "own", ends[0], ends[1]);
+  printf("  own alarm: %.2f x (95 %% interval %.2f to %.2f)%s\n", median / best, ends[0], ends[1],
+         shift->printed_only ? ", not judged" : "");
   fflush(stdout);
-  return shift->printed_only || ends[0] <= 2.0;
+  return shift->printed_only || median <= 2.0 * best;
 }
 
 /* The outcome's rate before and after. */
@@ -306,7 +332,7 @@ set_rates(Shift *shift) {
 int
 main(int argc, char **argv) {
   const size_t years = argc > 1 ? (size_t)atoi(argv[1]) : 500;
-  const size_t runs = argc > 2 ? (size_t)atoi(argv[2]) : 200;
+  const size_t runs = argc > 2 ? (size_t)atoi(argv[2]) : 400;
   const size_t alone = argc > 3 ? (size_t)atoi(argv[3]) : 0;
   seed = argc > 4 ? g_ascii_strtoull(argv[4], NULL, 10) : seed;
   Shift shifts[] = {
@@ -317,8 +343,7 @@ main(int argc, char **argv) {
       {"risk: logit + .4 (new version)", DEMUR_WATCH_RISK,
        .since = {0.06, 0.2, 0.4, 0.0, 1.0, 1.0}},
       {"coverage 84 % -> 70 %", DEMUR_WATCH_COVERAGE, .since = {0.06, 0.2, 0.0, -0.476, 1.0, 1.0}},
-      {"outcome rate x 2", DEMUR_WATCH_OUTCOME, .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0},
-       .by_any = TRUE},
+      {"outcome rate x 2", DEMUR_WATCH_OUTCOME, .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
       {"O:E 1 -> 2", DEMUR_WATCH_CALIBRATION, .since = {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
       {"calibration slope 1 -> .3", DEMUR_WATCH_SLOPE, .since = {0.06, 0.2, 0.0, 0.0, 1.0, 0.3}},
       {"outcome rate x 2, CUSUM by labels", DEMUR_WATCH_OUTCOME,

@@ -240,8 +240,35 @@ follower(const double *p, size_t from, size_t n, size_t n_reference, double edge
   return last;
 }
 
+/* w_k and what is left from k on, as the header has them. */
+static double
+beginning(DemurExchangeSpread spread, size_t k, double *left) {
+  const double at = (double)k;
+  if (spread == DEMUR_EXCHANGE_EARLY) {
+    *left = 100.0 / (at + 100.0);
+    return 100.0 / ((at + 100.0) * (at + 101.0));
+  }
+  *left = k <= 150 ? 1.0 - 0.7 * at / 150.0 : 45.0 / at;
+  return k < 150 ? 0.7 / 150.0 : 45.0 / (at * (at + 1.0));
+}
+
 static void
-test_followed_evidence_is_the_twins(void) {
+test_beginnings_share_one_stake(void) {
+  for (guint s = DEMUR_EXCHANGE_EARLY; s <= DEMUR_EXCHANGE_EVENLY; s++) {
+    const DemurExchangeSpread spread = (DemurExchangeSpread)s;
+    double sum = 0.0, left;
+    for (size_t k = 0; k < 2000; k++) {
+      const double weight = demur_exchange_step_weight(spread, k);
+      g_assert_cmpfloat_with_epsilon(weight, beginning(spread, k, &left), 1e-15);
+      g_assert_cmpfloat_with_epsilon(demur_exchange_step_weight_from(spread, k), left, 1e-12);
+      g_assert_cmpfloat_with_epsilon(sum + left, 1.0, 1e-12);
+      sum += weight;
+    }
+  }
+}
+
+static void
+followed_evidence_is_the_twins(DemurExchangeSpread spread) {
   enum { N = 320, REFERENCE = 2000 };
   double places[N], evidence[N];
   DemurRandom random = demur_random_stream(16, DEMUR_STREAM_TEST, 0, 0, 0);
@@ -250,21 +277,28 @@ test_followed_evidence_is_the_twins(void) {
   g_autoptr(DemurExchangeTable) table = small_table();
   table->share = 0.99999; /* so that somebody has less than a thousandth soon */
   const double edge = 0.6;
-  demur_exchange_follow(places, N, REFERENCE, &edge, 1, table, evidence);
+  demur_exchange_follow(places, N, REFERENCE, &edge, 1, table, spread, evidence);
   const size_t looks[] = {1, 9, 10, 11, 77, N};
   gboolean asleep = FALSE;
   for (size_t l = 0; l < G_N_ELEMENTS(looks); l++) {
-    double right = 0.0;
+    double right = 0.0, left;
     size_t k = 0;
     for (; 10 * k < looks[l]; k++) {
       const double one = follower(places, 10 * k, looks[l], REFERENCE, edge, table);
       asleep |= one < 1e-3;
-      right += 100.0 / ((double)(k + 100) * (double)(k + 101)) * one;
+      right += beginning(spread, k, &left) * one;
     }
-    right += 100.0 / (double)(k + 100);
+    beginning(spread, k, &left);
+    right += left;
     g_assert_cmpfloat(fabs(evidence[looks[l] - 1] / right - 1.0), <, 1e-9);
   }
   g_assert_true(asleep);
+}
+
+static void
+test_followed_evidence_is_the_twins(void) {
+  followed_evidence_is_the_twins(DEMUR_EXCHANGE_EARLY);
+  followed_evidence_is_the_twins(DEMUR_EXCHANGE_EVENLY);
 }
 
 /* Behind two uniform places, stopped behind the first where that says enough: the mean of what is held is 1. Shapes
@@ -279,7 +313,7 @@ test_the_mean_at_a_stop_is_one(void) {
     for (size_t b = 0; b < GRID; b += 2) {
       const double places[] = {((double)a + 1.0) / GRID, ((double)b + 1.0) / GRID};
       double evidence[2];
-      demur_exchange_follow(places, 2, 7, NULL, 0, table, evidence);
+      demur_exchange_follow(places, 2, 7, NULL, 0, table, DEMUR_EXCHANGE_EARLY, evidence);
       const gboolean stop = evidence[0] > 1.002;
       n_stopped += stop ? 1 : 0;
       mean += (stop ? evidence[0] : evidence[1]) * 4.0 / (GRID * GRID);
@@ -296,7 +330,7 @@ mean_over_categories(gboolean fixed_before) {
   enum { GRID = 32 };
   static const double chances[] = {0.7, 0.2, 0.1};
   g_autoptr(DemurExchangeTable) table = small_table();
-  const double w0 = demur_exchange_step_weight(0);
+  const double w0 = demur_exchange_step_weight(DEMUR_EXCHANGE_EARLY, 0);
   double mean = 0.0;
   for (size_t c = 0; c < 81; c++) {
     const size_t who[] = {c % 3, c / 3 % 3, c / 9 % 3, c / 27};
@@ -310,7 +344,7 @@ mean_over_categories(gboolean fixed_before) {
       const double draws[] = {((double)(g % GRID) + 0.5) / GRID, ((double)(g / GRID) + 0.5) / GRID};
       double places[2], evidence[2];
       demur_exchange_places(values, 2, values + 2, draws, 2, places);
-      demur_exchange_follow(places, 2, 2, NULL, 0, table, evidence);
+      demur_exchange_follow(places, 2, 2, NULL, 0, table, DEMUR_EXCHANGE_EARLY, evidence);
       mean += chance * (evidence[0] > 1.002 ? evidence[0] : evidence[1]) / (GRID * GRID);
     }
   }
@@ -349,6 +383,7 @@ main(int argc, char **argv) {
   g_test_add_func("/exchangeability/own-shapes", test_own_shapes_by_hand);
   g_test_add_func("/exchangeability/alarms", test_false_and_true_alarms);
   g_test_add_func("/exchangeability/most", test_most);
+  g_test_add_func("/exchangeability/beginnings", test_beginnings_share_one_stake);
   g_test_add_func("/metrics/exchangeability/followed-twins", test_followed_evidence_is_the_twins);
   g_test_add_func("/metrics/exchangeability/mean-at-a-stop", test_the_mean_at_a_stop_is_one);
   g_test_add_func("/metrics/exchangeability/order-before", test_an_order_is_fixed_before);
