@@ -64,7 +64,7 @@ for name in "$@"; do
     judge "$bench/bench-simulations" example 2 $(of 3 1) && judge "$bench/bench-simulations" cohorts 2 $(of "200 40 40" "2 1 1") ;;
   sites) judge "$bench/bench-sites" "$(of 400 10)" ;;
   watch) # shellcheck disable=SC2046
-    judge "$bench/bench-watch" $(of "500 200" "20 5") ;;
+    judge "$bench/bench-watch" $(of "500 400" "20 5") ;;
   mix)
     if [ -n "$short" ]; then
       judge "$bench/bench-mix" simulated 10 15 20 || failed="$failed $name"
