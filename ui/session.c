@@ -37,6 +37,7 @@ struct _DemurSession {
   guint again;                    /* source of the next reading that nobody asks for; 0: none */
   gboolean unasked;               /* the reading that runs was asked for by nobody: another wrote */
   guint64 generation;
+  gboolean told_away;     /* the notice says that the workspace's server is away */
   gboolean one_assessed;  /* not every series: the list itself shows what came of it */
   gboolean tell_assessed; /* once the workspace is read again after an assessment */
   char *busy_title;
@@ -84,8 +85,9 @@ demur_session_class_init(DemurSessionClass *class) {
                                        NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[REVIEWED] = g_signal_new("reviewed", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
-  signals[NOTICE] = g_signal_new("notice", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                 NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
+  signals[NOTICE] =
+      g_signal_new("notice", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                   G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_BOOLEAN, G_TYPE_STRING);
   signals[IMPORTED] = g_signal_new("imported", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 0);
   signals[ASSESSED] = g_signal_new("assessed", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
@@ -134,7 +136,15 @@ demur_session_list(DemurSession *session) {
 
 void
 demur_session_notice(DemurSession *session, const char *text, gboolean is_error) {
-  g_signal_emit(session, signals[NOTICE], 0, text, is_error);
+  session->told_away = FALSE;
+  g_signal_emit(session, signals[NOTICE], 0, text, is_error, NULL);
+}
+
+/* The workspace answers: that its server is away is told no more. */
+static void
+answered(DemurSession *session) {
+  if (session->told_away)
+    demur_session_notice(session, NULL, FALSE);
 }
 
 void
@@ -143,7 +153,8 @@ demur_session_fail(DemurSession *session, const GError *error) {
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     demur_session_notice(session, _("Cancelled; nothing was changed."), FALSE);
   else
-    demur_session_notice(session, why, TRUE);
+    g_signal_emit(session, signals[NOTICE], 0, why, TRUE, demur_error_details(error));
+  session->told_away = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
 }
 
 /* Reading the workspace. */
@@ -258,6 +269,7 @@ demur_session_opened_by(DemurSession *session, const DemurScan *scan) {
 static void
 on_others(const DemurOthersNews *news, gpointer data) {
   DemurSession *session = data;
+  answered(session);
   const DemurScan *scan = demur_session_scan(session);
   g_autofree char *before = scan != NULL ? g_strdup(demur_session_opened_by(session, scan)) : NULL;
   demur_open_scans_unref(session->open_scans);
@@ -365,6 +377,7 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     read_what_others_wrote(session);
     return;
   }
+  answered(session);
   DemurScanTable *old = session->table;
   const gssize before = session->row;
   const gboolean another =
@@ -484,6 +497,7 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
     demur_session_fail(session, error);
     return FALSE;
   }
+  answered(session);
   session->table->last_event = demur_others_seen(&task, session->table->last_event);
   DemurScanReview *mine = &session->table->reviews[session->row];
   mine->has_history = TRUE;

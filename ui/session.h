@@ -21,7 +21,8 @@ G_DECLARE_FINAL_TYPE(DemurSession, demur_session, DEMUR, SESSION, GObject)
  *   "loaded"        the workspace was read anew; the table is another one
  *   "case-changed"  another scan is current, or none
  *   "reviewed"      (guint row) a review of that scan was added
- *   "notice"        (const char *text, gboolean is_error) a sentence for the reader
+ *   "notice"        (const char *text, gboolean is_error, const char *details) a sentence for the reader, NULL: what
+ *                   was said holds no longer; details: what another program said of it, NULL: nothing
  *   "imported"      an import ended well: see demur_session_outcome
  *   "assessed"      an assessment was kept and is told of: it can be undone
  *   "busy"          work began, progressed or ended: see demur_session_busy */

@@ -49,7 +49,8 @@ gboolean demur_window_is_on(DemurWindow *window, DemurPage page);
 void demur_window_update_status(DemurWindow *window);
 
 /* A sentence for the reader, and taking it away. */
-void demur_window_on_notice(DemurWindow *window, const char *text, gboolean is_error);
+void demur_window_on_notice(DemurWindow *window, const char *text, gboolean is_error,
+                            const char *details);
 void demur_window_close_notice(DemurWindow *window);
 /* Work that runs, and an import that ended. */
 void demur_window_on_busy(DemurWindow *window);

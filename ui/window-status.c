@@ -65,8 +65,14 @@ demur_window_update_status(DemurWindow *window) {
 }
 
 void
-demur_window_on_notice(DemurWindow *window, const char *text, gboolean is_error) {
+demur_window_on_notice(DemurWindow *window, const char *text, gboolean is_error,
+                       const char *details) {
+  if (text == NULL) {
+    demur_window_close_notice(window);
+    return;
+  }
   demur_shown_label_set(window->notice, text);
+  demur_shown_tooltip_set(GTK_WIDGET(window->notice), details);
   gtk_widget_set_visible(window->notice_more, FALSE);
   gtk_widget_set_visible(window->notice_undo, FALSE);
   if (is_error)

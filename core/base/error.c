@@ -14,6 +14,7 @@ typedef struct {
 typedef struct {
   GPtrArray *parts; /* of Part: prefixes, then the message; NULL: raised by g_set_error */
   GError *cause;
+  char *details; /* NULL: none */
 } DemurErrorPrivate;
 
 static void
@@ -27,12 +28,13 @@ part_free(gpointer data) {
 
 static void
 demur_error_private_init(DemurErrorPrivate *private) {
-  *private = (DemurErrorPrivate){NULL, NULL};
+  *private = (DemurErrorPrivate){NULL, NULL, NULL};
 }
 
 static void
 demur_error_private_copy(const DemurErrorPrivate *from, DemurErrorPrivate *to) {
   to->cause = from->cause != NULL ? g_error_copy(from->cause) : NULL;
+  to->details = g_strdup(from->details);
   if (from->parts == NULL)
     return;
   to->parts = g_ptr_array_new_with_free_func(part_free);
@@ -48,6 +50,7 @@ static void
 demur_error_private_clear(DemurErrorPrivate *private) {
   g_clear_pointer(&private->parts, g_ptr_array_unref);
   g_clear_error(&private->cause);
+  g_clear_pointer(&private->details, g_free);
 }
 
 G_DEFINE_EXTENDED_ERROR(DemurError, demur_error)
@@ -228,6 +231,21 @@ demur_error_because(GError **error, const GError *cause) {
   DemurErrorPrivate *private = demur_error_get_private(*error);
   g_clear_error(&private->cause);
   private->cause = g_error_copy(cause);
+}
+
+void
+demur_error_set_details(GError *error, const char *details) {
+  DemurErrorPrivate *private = demur_error_get_private(error);
+  g_free(private->details);
+  private->details = g_strdup(details);
+  g_autofree char *before = error->message;
+  error->message = g_strdup_printf("%s (%s)", before, details);
+}
+
+const char *
+demur_error_details(const GError *error) {
+  return error->domain == DEMUR_ERROR ? demur_error_get_private((GError *)(gsize)error)->details
+                                      : NULL;
 }
 
 static void

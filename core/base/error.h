@@ -27,6 +27,7 @@ typedef enum {
   DEMUR_ERROR_UNSUPPORTED, /* known, but not read by this program */
   DEMUR_ERROR_NUMERIC,     /* a computation has no finite answer for these data */
   DEMUR_ERROR_OUTPUT,      /* a file can't be written */
+  DEMUR_ERROR_AWAY, /* the workspace's server can't be reached, or went away: it may come back */
   DEMUR_ERROR_PEER, /* another process of the same work failed, and says why (base/ranks.h) */
 } DemurError;
 
@@ -44,6 +45,11 @@ void demur_error_append(GError *error, GError *next);
 /* *error, just set, has the message of cause among what stands in it: that is worded, too. Where error is
  * NULL nothing happens. */
 void demur_error_because(GError **error, const GError *cause);
+
+/* What another program said of it (a server, a library), in its own words: message has them behind the sentence, in
+ * parentheses, the reader's words don't. NULL where there is nothing; borrowed. */
+void demur_error_set_details(GError *error, const char *details);
+const char *demur_error_details(const GError *error);
 
 /* The message in the reader's language (owned), numbers as the locale writes them. What stands in it is
  * translated only where it has several words and is marked with N_ (a name is never taken for a word).

@@ -36,12 +36,35 @@ demur_driver_of(const char *path) {
   return demur_workspace_is_server(path) ? demur_driver_postgres() : demur_driver_sqlite();
 }
 
+/* What a server says is in the language of whoever set it up, and means little to who sits before a window: it goes with the
+ * error, and our own sentence tells it. */
+static GError *
+error_of_server(DemurFault fault, const char *path, const char *doing) {
+  switch (fault) {
+  case DEMUR_FAULT_AWAY:
+    return demur_error_new(DEMUR_ERROR_AWAY, "workspace %s: %s: %s", path, doing, advice[fault]);
+  case DEMUR_FAULT_NO_LINE:
+    return demur_error_new(DEMUR_ERROR_AWAY, "workspace %s: %s: there is no line to the server; %s",
+                           path, doing, advice[fault]);
+  case DEMUR_FAULT_REFUSED:
+    return demur_error_new(DEMUR_ERROR_STORE, "workspace %s: %s: %s", path, doing, advice[fault]);
+  default:
+    return NULL;
+  }
+}
+
 gboolean
 demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
                   GError **error) {
   const char *message = NULL;
   const DemurFault fault = connection->driver->fault(connection, &message);
-  demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", path, doing, message,
-                  advice[fault]);
+  GError *told = error_of_server(fault, path, doing);
+  if (told == NULL) {
+    demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", path, doing, message,
+                    advice[fault]);
+    return FALSE;
+  }
+  demur_error_set_details(told, message);
+  g_propagate_error(error, told);
   return FALSE;
 }

@@ -181,7 +181,8 @@ const DemurDriver *demur_driver_postgres(void);
 const DemurDriver *demur_driver_of(const char *path);
 
 /* The connection's last failure in words, with what to do: "workspace PATH: DOING: .."; always FALSE
- * with DEMUR_ERROR_STORE. */
+ * with DEMUR_ERROR_STORE, or DEMUR_ERROR_AWAY of a server that there is no line to. What a server said stands in the
+ * error's details. */
 gboolean demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
                            GError **error);
 

@@ -430,6 +430,13 @@ def what_another_window_wrote_is_shown():
     first.wait_text("✗ disagreed")
     first.quit()
     second.wait_no_text("open: anna")
+    if server:  # that the server is away is told in our own words, and no more once it is back
+        control = os.environ["DEMUR_TEST_STORE_SERVER"]
+        subprocess.run(["sh", control, "kill"], check=True)
+        second.keys("F5")
+        second.wait_text("there is no line to the server")
+        subprocess.run(["sh", control, "start"], check=True)
+        second.wait_no_text("there is no line to the server")
     second.quit()
 
 

@@ -68,6 +68,20 @@ what_cannot_be_translated_stays(void) {
   demur_error_set(NULL, DEMUR_ERROR_INPUT, "%s", "nobody asks");
 }
 
+/* What another program said stands behind the message, and in nobody's words. */
+static void
+details_are_no_words(void) {
+  g_autoptr(GError) error = demur_error_new(DEMUR_ERROR_AWAY, "the server %s is away", "ward");
+  demur_error_set_details(error, "FATAL: closed");
+  g_autoptr(GError) copy = g_error_copy(error);
+  g_assert_cmpstr(copy->message, ==, "the server ward is away (FATAL: closed)");
+  g_assert_cmpstr(demur_error_details(copy), ==, "FATAL: closed");
+  g_autofree char *words = demur_error_words(copy, foreign);
+  g_assert_null(strstr(words, "FATAL"));
+  g_autoptr(GError) other = g_error_new_literal(G_IO_ERROR, G_IO_ERROR_FAILED, "no");
+  g_assert_null(demur_error_details(other));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -78,5 +92,6 @@ main(int argc, char **argv) {
   g_test_add_func("/base/error/a-prefix-a-cause-and-a-sequel-are-told",
                   a_prefix_a_cause_and_a_sequel_are_told);
   g_test_add_func("/base/error/what-cannot-be-translated-stays", what_cannot_be_translated_stays);
+  g_test_add_func("/base/error/details-are-no-words", details_are_no_words);
   return g_test_run();
 }

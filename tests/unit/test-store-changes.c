@@ -199,10 +199,10 @@ a_lost_line_stays_lost(void) {
     g_assert_false(way == 2 && demur_changes_open(changes, "1.3", &error));
     g_assert_false(way == 3 && demur_changes_open(changes, NULL, &error));
     if (way > 0)
-      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
     g_clear_error(&error);
     g_assert_false(demur_changes_wait(changes, PATIENCE_MS, -1, &changed, &error));
-    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
   }
   demur_test_remove_folder(folder);
 }
