@@ -21,12 +21,30 @@
 /* What stands beside a value in memory: some hundred bytes of json-glib's for each. */
 #define MAX_VALUES ((size_t)1 << 24)
 
+/* Where a document stands, outside of strings. */
+typedef enum { BEFORE, SCALAR, WITHIN, BEHIND } Place;
+
+/* Whether c, at the depth before it, has a place there: json-glib takes one value behind another, and
+ * the last of them for the whole. A number or word at the top is left to it, but nothing opens
+ * behind one; so is what is no ASCII. */
+static gboolean
+has_place(char c, size_t depth, Place *place) {
+  if (depth > 0 || c == ' ' || c == '\t' || c == '\n' || c == '\r' || (guchar)c >= 0x80)
+    return TRUE;
+  const gboolean opens = c == '[' || c == '{';
+  if (*place == BEHIND || (*place == SCALAR && opens))
+    return FALSE;
+  *place = opens ? WITHIN : SCALAR;
+  return TRUE;
+}
+
 /* The text outside strings may hold neither a comment nor a quote other than '"', which json-glib
  * lets pass: so strings, and with them the depth, are told from the outside without doubt. */
 static gboolean
 check_extent(const char *text, size_t length, GError **error) {
   size_t depth = 0, n_values = 0;
   gboolean in_string = FALSE;
+  Place place = BEFORE;
   for (size_t i = 0; i < length; i++) {
     const char c = text[i];
     if (in_string) {
@@ -35,6 +53,11 @@ check_extent(const char *text, size_t length, GError **error) {
       else if (c == '"')
         in_string = FALSE;
       continue;
+    }
+    if (!has_place(c, depth, &place)) {
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "byte %zu: the document ends before it, and something stands behind", i + 1);
+      return FALSE;
     }
     n_values += c == ',' || c == '[' || c == '{';
     if (n_values > MAX_VALUES) {
@@ -53,6 +76,7 @@ check_extent(const char *text, size_t length, GError **error) {
         return FALSE;
       }
     } else if (c == ']' || c == '}') {
+      place = depth == 1 ? BEHIND : place;
       depth -= depth > 0;
     } else if (c == '/' || c == '\'' || c == '#') {
       demur_error_set(error, DEMUR_ERROR_INPUT,

@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 /* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON
- * or has a NUL, behind which json-glib reads nothing; or nested deeper than any document of this
+ * or has a NUL, behind which json-glib reads nothing; or a second value behind the first, which json-glib would take for the whole; or nested deeper than any document of this
  * program: json-glib recurses, and would run out of stack on it; or of more values (2^24) than any has, each of which takes some hundred bytes. */
 gboolean demur_json_load(JsonParser *parser, const char *text, gssize length,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;

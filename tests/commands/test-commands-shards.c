@@ -93,6 +93,9 @@ test_edited_and_foreign_parts_are_refused(void) {
     assert_status(run, 1);
     assert_says(run->err, "edited");
   }
+  g_autofree char *twice = g_strconcat(text, text, NULL);
+  g_autofree char *doubled = sandbox_write(sandbox, "edited", twice, -1);
+  assert_refuses(sandbox, "validate s --cohort sim --merge part1 edited", "stands behind", 1);
   /* Cut anywhere, it is no document. */
   const size_t length = strlen(text);
   for (size_t cut = 0; cut < length - 2; cut += length / 20) {

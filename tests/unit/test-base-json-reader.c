@@ -217,6 +217,44 @@ documents_alone_are_parsed(void) {
   g_assert_cmpstr(json_node_get_string(node), ==, "text");
 }
 
+/* json-glib takes the last of several values for the whole, so what one digest or form was looked for in would not be what is used. */
+static void
+what_stands_behind_a_document_is_refused(void) {
+  static const struct {
+    const char *text;
+    guint byte; /* where it begins */
+  } refused[] = {
+      {"{\"a\": 1}{\"a\": 2}", 9},
+      {"{\"a\": 1}\n\n{\"a\": 2}\n", 11},
+      {"[1] [2]", 5},
+      {"{} x", 4},
+      {"{\"a\": [\"}{\"]} \"b\"", 16},
+      {"[[]] 1", 6},
+      {"1 [2]", 3},
+      {"\"a\" {}", 5},
+      {"{}]", 3},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    g_autoptr(GError) error = NULL;
+    g_assert_false(demur_json_load(parser, refused[i].text, -1, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_autofree char *place = g_strdup_printf("byte %u: the document ends before", refused[i].byte);
+    if (strstr(error->message, place) == NULL)
+      g_error("%s: \"%s\" lacks \"%s\"", refused[i].text, error->message, place);
+    g_autoptr(GError) again = NULL;
+    g_assert_null(demur_json_tree(refused[i].text, -1, &again));
+    g_assert_cmpstr(again->message, ==, error->message);
+  }
+  static const char *const whole[] = {"{}\n", " \t\r\n[1, {\"a\": []}] \n\n", "[{}, {}, [], []]"};
+  for (size_t i = 0; i < G_N_ELEMENTS(whole); i++) {
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_json_load(parser, whole[i], -1, &error));
+    g_assert_no_error(error);
+  }
+}
+
 /* Texts of more than a block of letters, of each length that its end can have, by each of the two ways in which a processor joins them;
  * a letter that does not belong there is told at its place, wherever it stands. */
 static void
@@ -263,6 +301,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-reader/nul", a_nul_is_refused_at_its_place);
   g_test_add_func("/base/json-reader/values", values_are_bounded);
   g_test_add_func("/base/json-reader/documents", documents_alone_are_parsed);
+  g_test_add_func("/base/json-reader/behind", what_stands_behind_a_document_is_refused);
   /* last: it limits the processor */
   g_test_add_func("/base/json-reader/long-floats", long_floats_come_back);
   return g_test_run();
