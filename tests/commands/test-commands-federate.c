@@ -453,6 +453,10 @@ static void
 test_what_is_no_result_of_this_selector_is_not_installed(void) {
   g_autoptr(Sandbox) sandbox = sandbox_of_sites();
   run_study(sandbox, "--study audit");
+  g_autoptr(Run) other =
+      run_line(sandbox, "cohort simulate c --workspace other.demur --scans 100 --base-train 100 "
+                        "--sites 2 --tune 50 --test 50");
+  assert_status(other, 0);
   assert_refuses(sandbox, "federate install result x --workspace other.demur", 1,
                  "no selector of this workspace is the study's");
   assert_refuses(sandbox, "federate install result s", 1, "s");
