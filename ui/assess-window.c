@@ -6,6 +6,7 @@
 #include "tasks/assess-undo.h"
 #include "tasks/selectors.h"
 #include "ui/job.h"
+#include "ui/selector-choice.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -13,10 +14,12 @@
 struct _DemurAssessWindow {
   GtkWindow parent_instance;
   DemurSession *session;
-  DemurScanTable *table; /* as it was when the menus were filled */
-  GPtrArray *selectors;  /* of DemurSelectorFacts */
-  GPtrArray *tuned;      /* those that have a threshold; borrowed */
-  GtkDropDown *scope, *selector, *coverage;
+  DemurScanTable *table;       /* as it was when the menus were filled */
+  GPtrArray *selectors;        /* of DemurSelectorFacts */
+  GPtrArray *tuned;            /* those that have a threshold; borrowed */
+  GPtrArray *names, *families; /* of tuned, as the menus take them; borrowed, NULL at the end */
+  GArray *years;
+  GtkDropDown *scope, *selector, *horizon, *coverage;
   GtkLabel *facts, *changes;
   DemurJob *job;   /* counts what would change */
   guint64 counted; /* the choice that it is of */
@@ -25,10 +28,22 @@ struct _DemurAssessWindow {
 
 G_DEFINE_FINAL_TYPE(DemurAssessWindow, demur_assess_window, GTK_TYPE_WINDOW)
 
+static DemurSelectorChoices
+choices_of(const DemurAssessWindow *window) {
+  return (DemurSelectorChoices){(char **)window->names->pdata, (char **)window->families->pdata,
+                                (const double *)(gconstpointer)window->years->data};
+}
+
 static const DemurSelectorFacts *
 chosen_selector(DemurAssessWindow *window) {
-  const guint at = gtk_drop_down_get_selected(window->selector);
-  return at < window->tuned->len ? window->tuned->pdata[at] : NULL;
+  const char *name =
+      demur_selector_choice_get(window->selector, window->horizon, choices_of(window));
+  for (guint i = 0; name != NULL && i < window->tuned->len; i++) {
+    const DemurSelectorFacts *facts = window->tuned->pdata[i];
+    if (facts->name == name)
+      return facts;
+  }
+  return NULL;
 }
 
 static const DemurSelectorThreshold *
@@ -226,7 +241,7 @@ describe(DemurAssessWindow *window) {
 }
 
 static void
-on_selector(DemurAssessWindow *window) {
+on_horizon(DemurAssessWindow *window) {
   const DemurSelectorFacts *facts = chosen_selector(window);
   g_autoptr(GtkStringList) list = gtk_string_list_new(NULL);
   for (guint t = facts != NULL ? facts->thresholds->len : 0; t-- > 0;) {
@@ -240,6 +255,14 @@ on_selector(DemurAssessWindow *window) {
   }
   gtk_drop_down_set_model(window->coverage, G_LIST_MODEL(list));
   describe(window);
+}
+
+static void
+on_selector(DemurAssessWindow *window) {
+  g_signal_handlers_block_by_func(window->horizon, on_horizon, window);
+  demur_selector_choice_fill_horizons(window->selector, window->horizon, choices_of(window));
+  g_signal_handlers_unblock_by_func(window->horizon, on_horizon, window);
+  on_horizon(window);
 }
 
 static void
@@ -259,6 +282,9 @@ demur_assess_window_dispose(GObject *object) {
   g_clear_object(&window->session);
   g_clear_pointer(&window->table, demur_scan_table_unref);
   g_clear_pointer(&window->tuned, g_ptr_array_unref);
+  g_clear_pointer(&window->names, g_ptr_array_unref);
+  g_clear_pointer(&window->families, g_ptr_array_unref);
+  g_clear_pointer(&window->years, g_array_unref);
   g_clear_pointer(&window->selectors, g_ptr_array_unref);
   G_OBJECT_CLASS(demur_assess_window_parent_class)->dispose(object);
 }
@@ -271,11 +297,13 @@ demur_assess_window_class_init(DemurAssessWindowClass *class) {
                                               "/org/demur/workstation/ui/assess-window.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, scope);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, selector);
+  gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, horizon);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, coverage);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, facts);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, changes);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, assess);
   gtk_widget_class_bind_template_callback(widget_class, on_selector);
+  gtk_widget_class_bind_template_callback(widget_class, on_horizon);
   gtk_widget_class_bind_template_callback(widget_class, describe);
   gtk_widget_class_bind_template_callback(widget_class, on_assess);
   gtk_widget_class_bind_template_callback(widget_class, gtk_window_close);
@@ -285,6 +313,9 @@ demur_assess_window_class_init(DemurAssessWindowClass *class) {
 static void
 demur_assess_window_init(DemurAssessWindow *window) {
   window->tuned = g_ptr_array_new();
+  window->names = g_ptr_array_new();
+  window->families = g_ptr_array_new();
+  window->years = g_array_new(FALSE, FALSE, sizeof(double));
   gtk_widget_init_template(GTK_WIDGET(window));
   demur_shown_name_menus(GTK_WIDGET(window));
 }
@@ -305,7 +336,6 @@ fill_scope(DemurAssessWindow *window) {
 
 DemurAssessWindow *
 demur_assess_window_new(GtkWindow *parent, DemurSession *session, GPtrArray *selectors) {
-  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
   DemurAssessWindow *window = g_object_new(DEMUR_TYPE_ASSESS_WINDOW, "transient-for", parent, NULL);
   gtk_window_set_default_size(GTK_WINDOW(window),
                               (int)(520 * demur_shown_text_scale(GTK_WIDGET(window))), -1);
@@ -313,23 +343,25 @@ demur_assess_window_new(GtkWindow *parent, DemurSession *session, GPtrArray *sel
   window->table = demur_scan_table_ref(demur_session_table(session));
   window->selectors = g_ptr_array_ref(selectors);
   const char *in_use = demur_session_table(session)->in_use.selector;
-  guint chosen = 0;
   for (guint i = 0; i < selectors->len; i++) {
     DemurSelectorFacts *facts = selectors->pdata[i];
     if (facts->thresholds->len == 0)
       continue;
-    if (g_strcmp0(facts->name, in_use) == 0)
-      chosen = window->tuned->len;
     g_ptr_array_add(window->tuned, facts);
-    gtk_string_list_append(names, facts->name);
+    g_ptr_array_add(window->names, facts->name);
+    g_ptr_array_add(window->families, facts->family != NULL ? facts->family : (char *)"");
+    g_array_append_val(window->years, facts->horizon_years);
   }
+  g_ptr_array_add(window->names, NULL);
   if (window->tuned->len == 0) {
     gtk_window_destroy(GTK_WINDOW(window));
     return NULL;
   }
   fill_scope(window);
-  gtk_drop_down_set_model(window->selector, G_LIST_MODEL(names));
-  gtk_drop_down_set_selected(window->selector, chosen);
-  on_selector(window);
+  demur_selector_choice_fill(window->selector, window->horizon, choices_of(window));
+  demur_selector_choice_set(window->selector, window->horizon, choices_of(window), in_use);
+  /* Which horizon of a family was last in use is nothing that a reader chose. */
+  demur_selector_choice_fill_horizons(window->selector, window->horizon, choices_of(window));
+  on_horizon(window);
   return window;
 }

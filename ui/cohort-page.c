@@ -461,7 +461,9 @@ chosen(GtkDropDown *menu) {
 static const char *
 chosen_selector(DemurCohortPage *page) {
   const DemurScanTable *table = demur_session_table(page->session);
-  return table != NULL ? demur_selector_choice_get(page->selector, page->horizon, table) : NULL;
+  return table != NULL ? demur_selector_choice_get(page->selector, page->horizon,
+                                                   demur_selector_choices_of(table))
+                       : NULL;
 }
 
 /* What the page is asked for (owned); NULL: there is nothing to evaluate. */
@@ -573,8 +575,8 @@ on_selector_choice(DemurCohortPage *page) {
   if (page->updating)
     return;
   page->updating = TRUE;
-  demur_selector_choice_fill_horizons(page->selector, page->horizon,
-                                      demur_session_table(page->session));
+  demur_selector_choice_fill_horizons(
+      page->selector, page->horizon, demur_selector_choices_of(demur_session_table(page->session)));
   page->updating = FALSE;
   on_choice(page);
 }
@@ -601,10 +603,11 @@ on_loaded(DemurCohortPage *page) {
   g_auto(GStrv) parts = g_strsplit(page->choice != NULL ? page->choice : "", "\n", -1);
   const char *selector = here && g_strv_length(parts) == 4 ? parts[1] : NULL;
   page->updating = TRUE;
-  demur_selector_choice_fill(page->selector, page->horizon, table);
+  demur_selector_choice_fill(page->selector, page->horizon, demur_selector_choices_of(table));
   fill(page->cohort, table->cohorts);
   if (here)
-    demur_selector_choice_set(page->selector, page->horizon, table, selector);
+    demur_selector_choice_set(page->selector, page->horizon, demur_selector_choices_of(table),
+                              selector);
   select_text(page->cohort, here ? cohort : table->in_use.cohort);
   fill_splits(page);
   if (here)
@@ -618,7 +621,8 @@ on_loaded(DemurCohortPage *page) {
 void
 demur_cohort_page_show_selector(DemurCohortPage *page, const char *selector) {
   page->updating = TRUE;
-  demur_selector_choice_set(page->selector, page->horizon, demur_session_table(page->session),
+  demur_selector_choice_set(page->selector, page->horizon,
+                            demur_selector_choices_of(demur_session_table(page->session)),
                             selector);
   page->updating = FALSE;
   on_choice(page);

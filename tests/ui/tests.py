@@ -798,8 +798,8 @@ def export_the_report():
     app.quit()
 
 
-def a_family_is_reported_in_one_document():
-    """Right value: the bytes that `demur report --selector FAMILY` writes; of a selector without a family nothing is offered."""
+def family_workspace():
+    """A cohort of 600 drawn patients, and a tuned family f of horizons 3 and 6 over it."""
     workspace, draws = path("family.demur"), random.Random(5)
     with open(path("drawn.csv"), "w", encoding="utf-8") as table:
         years = ",".join(f"risk_year_{year}" for year in range(1, 7))
@@ -814,6 +814,12 @@ def a_family_is_reported_in_one_document():
     demur(workspace, "cohort", "import", "drawn", path("drawn.csv"), "--horizon", "6", "--model", "m")
     demur(workspace, "train", "f", "--cohort", "drawn", "--method", "confidence", "--horizons", "3,6")
     demur(workspace, "tune", "f", "--cohort", "drawn", "--coverage", "0.9")
+    return workspace
+
+
+def a_family_is_reported_in_one_document():
+    """Right value: the bytes that `demur report --selector FAMILY` writes; of a selector without a family nothing is offered."""
+    workspace = family_workspace()
     demur(workspace, "report", path("cli.pdf"), "--selector", "f", "--cohort", "drawn")
     app = Workstation(workspace)
     # A family is one choice, its horizons are another: the longest first.
@@ -834,6 +840,28 @@ def a_family_is_reported_in_one_document():
     wait_for(lambda: os.path.exists(path("ui.pdf")), "the report")
     with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
         assert ours.read() == theirs.read(), "the report differs from the command line's"
+    app.quit()
+
+
+def a_family_is_assessed_as_one():
+    """Right value: the form offers the family as one choice and its horizons as another, the longest first; whichever is
+    chosen, every test scan has a verdict of each in the workspace."""
+    workspace = family_workspace()
+    app = Workstation(workspace)
+    app.wait_text("Next: Import the CT scans")
+    said = lambda name: app.find("push button", name).description
+    app.activate("win.assess")
+    app.wait_text("Each scan gets a new verdict")
+    assert (said("Selector that judges"), said("Horizon")) == ("f", "6 years"), (said("Selector that judges"), said("Horizon"))
+    app.do("push button", "Scans that are assessed")
+    wait_for(lambda: any(node.focused() for node in app.walk() if node.role == "list item"), "the scans with the keyboard")
+    subprocess.run(["xdotool", "key", "Down", "Return"], check=True)
+    app.wait_text("get their first verdict")
+    app.do("push button", "Assess")
+    kept = lambda: sqlite3.connect(workspace).execute(
+        "SELECT b.selector, count(*) FROM verdict v JOIN verdict_batch b ON v.batch_id = b.id GROUP BY b.selector ORDER BY 1").fetchall()
+    wait_for(kept, "the verdicts in the workspace")
+    assert kept() == [("f-3y", 200), ("f-6y", 200)], kept()
     app.quit()
 
 
