@@ -112,6 +112,18 @@ check_labels(const double *labels, const double *weights, size_t n, GError **err
   return TRUE;
 }
 
+/* To a largest weight in [1, 2): what comes of a sample depends on no common factor of its weights, and their products
+ * neither vanish nor overflow. A power of two changes no digit. */
+static void
+scale_weights(double *weights, size_t n) {
+  double largest = 0.0;
+  for (size_t i = 0; i < n; i++)
+    largest = fmax(largest, weights[i]);
+  const int exponent = largest > 0.0 ? ilogb(largest) : 0;
+  for (size_t i = 0; exponent != 0 && i < n; i++)
+    weights[i] = ldexp(weights[i], -exponent);
+}
+
 /* with_scores: they are needed. */
 static gboolean
 sample_fill(Sample *sample, const libdemur_sample *given, gboolean with_scores, GError **error) {
@@ -137,6 +149,8 @@ sample_fill(Sample *sample, const libdemur_sample *given, gboolean with_scores, 
   for (size_t i = 0; sample->weights != NULL && i < n; i++)
     if (sample->weights[i] == 0.0)
       sample->labels[i] = 0.0; /* not looked at, whatever stands for "not known" */
+  if (sample->weights != NULL)
+    scale_weights(sample->weights, n);
   if (sample->scores != NULL) {
     sample->ranks = g_new(guint32, MAX(n, 1));
     sample->n_ranks = demur_coverage_ranks(sample->scores, n, sample->ranks);

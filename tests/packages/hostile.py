@@ -166,6 +166,25 @@ def arguments_are_taken_as_they_are(demur, file):
     assert np.isnan(demur.coverage_auc([], [])) and np.isnan(demur.coverage_auc([.5], [1]))
 
 
+def weights_have_no_unit(demur):
+    """A common factor of all weights changes nothing: by a power of two not one bit."""
+    draw = np.random.default_rng(11)
+    n = 400
+    risks, scores, weights = draw.uniform(.01, .9, n), draw.normal(size=n), draw.uniform(.5, 3, n)
+    labels = (draw.uniform(size=n) < risks).astype(float)
+    weights[:20] = 0
+
+    def found(factor):
+        curve = demur.selective_curve(risks, labels, scores, weights=factor * weights)
+        return np.concatenate([*(curve[name] for name in demur.POINT), list(demur.calibration(risks, labels, factor * weights).values())])
+    one = found(1)
+    assert np.isfinite(one).all() and one[demur.POINT.index("sbce2") * 50 + 49] > 0
+    for factor in (2.0**-1000, 2.0**-7, 2.0**300):
+        assert np.array_equal(found(factor), one), factor
+    for factor in (1e-300, 1e-20, 3, 1e99):
+        assert np.allclose(found(factor), one, rtol=1e-9, atol=1e-12), factor
+
+
 def main():
     program, sources, library = (os.path.abspath(path) for path in sys.argv[1:4])
     os.environ["LIBDEMUR"] = library
@@ -176,6 +195,7 @@ def main():
         handles_are_not_copied(demur, (demur.Selector(file), demur.Outlier(np.eye(3), threads=2)))
         a_handle_ends_once(demur, file)
         arguments_are_taken_as_they_are(demur, file)
+        weights_have_no_unit(demur)
         threads_and_processes_share(demur, file)
     print("wrong arguments are told, handles are shared and not copied")
 
