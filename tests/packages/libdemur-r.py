@@ -116,6 +116,53 @@ stopifnot(grepl("is not from 0 to 1", refused[1]), grepl("coverage", refused[2])
           grepl("labels has", refused[4]))
 """
 
+# What R must refuse by name, and what must not end it.
+HOSTILE = r"""
+library(demur, lib.loc = "library")
+s <- selector_read("plain.json")
+m <- cbind(c(0, 1, 2, 5), c(1, 0, 2, 3))
+o <- outlier_fit(m, threads = 1L)
+x <- c(0.1, 0.2, 0.3, 0.4); y <- c(0, 1, 0, 1); z <- rep(0, 4)
+saved <- unserialize(serialize(list(s, o), NULL))
+refused <- function(says, ...) for (call in as.list(substitute(list(...)))[-1]) {
+  heard <- tryCatch({ eval(call); "taken" }, error = conditionMessage, warning = function(w) paste("warned:", conditionMessage(w)))
+  if (!grepl(says, heard, fixed = TRUE)) stop(deparse(call), ": ", heard, "; it should say: ", says)
+}
+refused("no handle of selector", selector_score("plain.json", x), selector_score(NULL, x), selector_score(o, x), selector_score(1, x), selector_score(list(s), x),
+        selector_info("plain.json"), selector_info(NULL), selector_info(o), selector_info(42L), selector_info(sum))
+refused("no handle of outlier models", outlier_score("m", m), outlier_score(NULL, m), outlier_score(s, m), outlier_score(m, m), outlier_score(list(o), m))
+refused("another session", selector_score(saved[[1]], x), selector_info(saved[[1]]), outlier_score(saved[[2]], m))
+refused("must be finite", paper_loss(x, y, z, lambda1 = Inf), paper_loss(x, y, z, lambda2 = NaN), paper_loss(x, y, z, kernel_width = -Inf))
+refused("kernel_width must be", paper_loss(x, y, z, lambda1 = -1), paper_loss(x, y, z, kernel_width = 0))
+refused("q is", paper_loss(x, y, z, q = 1.9), paper_loss(x, y, z, q = 0), paper_loss(x, y, z, q = Inf), paper_loss(x, y, z, q = NaN))
+refused("not one number", paper_loss(x, y, z, q = 1:2), paper_loss(x, y, z, lambda1 = "1"), threshold(c(0.9, 0.1), x), threshold("a", x), threshold(NULL, x),
+        outlier_fit(m, seed = 1:2), selective_curve(x, y, x, min_bin_size = NULL), coverage_grid(c(2, 3)))
+refused("coverage, value 1", threshold(NaN, x), threshold(NA_real_, x), threshold(-1, x))
+refused("seed is", outlier_fit(m, seed = -1), outlier_fit(m, seed = NaN), outlier_fit(m, seed = NA_real_), outlier_fit(m, seed = 0.5), outlier_fit(m, seed = 2^54))
+refused("threads is", outlier_fit(m, threads = -1), outlier_fit(m, threads = 1.5), outlier_fit(m, threads = 2000), selector_read("plain.json", threads = NA_integer_))
+refused("min_bin_size is", selective_curve(x, y, x, min_bin_size = -1), selective_curve(x, y, x, min_bin_size = NA_real_), selective_curve(x, y, x, min_bin_size = 0),
+        selective_curve(x, y, x, min_bin_size = 2.5), selective_curve(x, y, x, min_bin_size = 2^33))
+refused("n is", coverage_grid(0), coverage_grid(-1), coverage_grid(NA_real_), coverage_grid(1e9))
+refused("exclude", outlier_score(o, m, exclude = "a"), outlier_score(o, m, exclude = c(1, 2, 3, 1.5)), outlier_score(o, m, exclude = c(0, 1, 2, 3)),
+        outlier_score(o, m, exclude = c(NaN, 1, 2, 3)), outlier_score(o, m, exclude = c(5, 1, 2, 3)), outlier_score(o, m, exclude = 1),
+        outlier_score(o, m, exclude = factor(1:4)), outlier_score(o, m, exclude = c(TRUE, FALSE, TRUE, TRUE)))
+refused("path is not", selector_read(NULL), selector_read(NA_character_), selector_read(character()), selector_read(c("a", "b")), selector_read(3))
+refused("not a vector of numbers", selective_curve(NULL, y, x), selective_curve(x, NULL, x), selective_curve(x, y, NULL), calibration(x, factor(y)), threshold(0.5, "a"),
+        threshold(0.5, x + 1i), coverage_auc(x, NULL), calibration(list(0.1), 1))
+refused("not a matrix of numbers", outlier_fit("a"), confidence_features(matrix("a")), outlier_score(o, m + 1i))
+refused("names none", site_error(x, y, x, c("a", NA, "b", "c"), 1:4), site_error(x, y, x, 1:4, c(1, 2, NaN, 3)))
+refused("names", site_error(x, y, x, 1:3, 1:4), site_error(x, y, x, 1:4, list(1, 2, 3, 4)))
+stopifnot(identical(paper_loss(x, y, z, q = NA, lambda1 = NA_real_, lambda2 = NA_integer_), paper_loss(x, y, z)),
+          identical(outlier_score(o, m, exclude = rep(NA, 4)), outlier_score(o, m)), identical(threshold(1, 1:4), 1),
+          is.nan(coverage_auc(numeric(), numeric())))
+# A forked process has the handles and not their threads; it may drop them.
+o2 <- outlier_fit(m, threads = 3L)
+if (.Platform$OS.type == "unix") {
+  told <- parallel::mclapply(1:2, function(i) { score <- outlier_score(o2, m); rm(o2, envir = globalenv()); gc(); score }, mc.cores = 2)
+  stopifnot(identical(told[[1]], outlier_score(o2, m)), identical(told[[2]], told[[1]]))
+}
+"""
+
 
 def passes_check(sources, library, folder):
     """R CMD check of the package as it is sent out (without the manual's PDF, which needs LaTeX): no error, warning or note."""
@@ -196,6 +243,7 @@ def main():
              os.path.join(sources, "core", "library"), os.path.dirname(library)])
         gives_the_command_line_s(program, folder)
         gives_numpy_s(program, demur, folder)
+        by_r(HOSTILE, folder)
         passes_check(sources, library, folder)
     print("R's vectors give the command line's numbers and numpy's, where they lie")
 

@@ -105,10 +105,10 @@ r_loss(SEXP risks, SEXP labels, SEXP logits, SEXP given) {
   libdemur_loss_settings settings;
   libdemur_loss_settings_init(&settings);
   double *const numbers[] = {&settings.kernel_width, &settings.lambda1, &settings.lambda2};
-  if (R_FINITE(REAL(given)[0]))
+  if (!R_IsNA(REAL(given)[0]))
     settings.q = (int)REAL(given)[0];
   for (int k = 0; k < 3; k++)
-    if (R_FINITE(REAL(given)[k + 1]))
+    if (!R_IsNA(REAL(given)[k + 1]))
       *numbers[k] = REAL(given)[k + 1];
   float *z = (float *)R_alloc(n, sizeof *z), *gradient = (float *)R_alloc(n, sizeof *gradient);
   for (size_t i = 0; i < n; i++)
@@ -170,6 +170,33 @@ r_confidence(SEXP probabilities) {
   return matrix_of(out, n, width);
 }
 
+/* What a handle is of: the tag that its pointer bears, and what makes one. */
+typedef struct {
+  const char *tag, *what, *maker;
+} Kind;
+
+static const Kind outlier_kind = {"libdemur_outlier", "outlier models", "outlier_fit"};
+static const Kind selector_kind = {"libdemur_selector", "selector", "selector_read"};
+
+static SEXP
+handle_of(void *address, const Kind *kind, R_CFinalizer_t finalizer) {
+  SEXP handle = PROTECT(R_MakeExternalPtr(address, Rf_install(kind->tag), R_NilValue));
+  R_RegisterCFinalizerEx(handle, finalizer, TRUE);
+  UNPROTECT(1);
+  return handle;
+}
+
+static void *
+address_of(SEXP handle, const Kind *kind) {
+  if (TYPEOF(handle) != EXTPTRSXP || R_ExternalPtrTag(handle) != Rf_install(kind->tag))
+    Rf_error("this is no handle of %s: %s gives one", kind->what, kind->maker);
+  void *address = R_ExternalPtrAddr(handle);
+  if (address == NULL)
+    Rf_error("this handle of %s is of another session: make it again by %s", kind->what,
+             kind->maker);
+  return address;
+}
+
 static void
 free_outlier(SEXP handle) {
   libdemur_outlier_free(R_ExternalPtrAddr(handle));
@@ -184,26 +211,21 @@ r_outlier_fit(SEXP embeddings, SEXP seed, SEXP threads) {
       libdemur_outlier_fit(turned_float(embeddings, n, d), n, d, (uint64_t)Rf_asReal(seed),
                            (unsigned)Rf_asInteger(threads), &error);
   stop_if(outlier == NULL, &error);
-  SEXP handle = PROTECT(R_MakeExternalPtr(outlier, R_NilValue, R_NilValue));
-  R_RegisterCFinalizerEx(handle, free_outlier, TRUE);
-  UNPROTECT(1);
-  return handle;
+  return handle_of(outlier, &outlier_kind, free_outlier);
 }
 
 static SEXP
 r_outlier_score(SEXP handle, SEXP embeddings, SEXP exclude) {
   libdemur_error error;
-  libdemur_outlier *outlier = R_ExternalPtrAddr(handle);
+  libdemur_outlier *outlier = address_of(handle, &outlier_kind);
   const size_t m = (size_t)Rf_nrows(embeddings), d = (size_t)Rf_ncols(embeddings);
-  if (outlier == NULL)
-    Rf_error("these outlier models are of another session: fit them again");
   if (d != libdemur_outlier_width(outlier))
     Rf_error("embeddings have %d columns; the reference has %d", (int)d,
              (int)libdemur_outlier_width(outlier));
   int64_t *rows = NULL;
   if (!Rf_isNull(exclude)) {
     rows = (int64_t *)R_alloc(m, sizeof *rows);
-    for (size_t i = 0; i < m; i++) /* from 1 in R; 0 and NA: none */
+    for (size_t i = 0; i < m; i++) /* from 1 in R; NA: none */
       rows[i] = INTEGER(exclude)[i] == NA_INTEGER ? -1 : INTEGER(exclude)[i] - 1;
   }
   double *out = (double *)R_alloc(m * LIBDEMUR_N_OUTLIER, sizeof *out);
@@ -221,26 +243,16 @@ free_selector(SEXP handle) {
 static SEXP
 r_selector_read(SEXP path, SEXP threads) {
   libdemur_error error;
-  libdemur_selector *selector = libdemur_selector_read(R_ExpandFileName(CHAR(STRING_ELT(path, 0))),
-                                                       (unsigned)Rf_asInteger(threads), &error);
+  libdemur_selector *selector =
+      libdemur_selector_read(R_ExpandFileName(Rf_translateChar(STRING_ELT(path, 0))),
+                             (unsigned)Rf_asInteger(threads), &error);
   stop_if(selector == NULL, &error);
-  SEXP handle = PROTECT(R_MakeExternalPtr(selector, R_NilValue, R_NilValue));
-  R_RegisterCFinalizerEx(handle, free_selector, TRUE);
-  UNPROTECT(1);
-  return handle;
-}
-
-static libdemur_selector *
-selector_of(SEXP handle) {
-  libdemur_selector *selector = R_ExternalPtrAddr(handle);
-  if (selector == NULL)
-    Rf_error("this selector is of another session: read its file again");
-  return selector;
+  return handle_of(selector, &selector_kind, free_selector);
 }
 
 static SEXP
 r_selector_info(SEXP handle) {
-  const libdemur_selector *selector = selector_of(handle);
+  const libdemur_selector *selector = address_of(handle, &selector_kind);
   const char *names[] = {
       "digest", "model", "horizon_years", "simulated", "embedding_width", "uses_acquisition", ""};
   SEXP info = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -258,7 +270,7 @@ r_selector_info(SEXP handle) {
 static SEXP
 r_selector_score(SEXP handle, SEXP risks, SEXP embeddings) {
   libdemur_error error;
-  libdemur_selector *selector = selector_of(handle);
+  libdemur_selector *selector = address_of(handle, &selector_kind);
   const size_t n = (size_t)XLENGTH(risks), d = libdemur_selector_embedding_width(selector);
   const float *rows = NULL;
   if (d > 0 && !Rf_isNull(embeddings)) {
