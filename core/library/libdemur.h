@@ -13,6 +13,9 @@
  * threads, the others work on their own) and in a process that was forked (on one thread); who frees a
  * handle is the last to use it.
  *
+ * Memory is taken beside the caller's arrays, in proportion to the rows: 16 bytes a row by a
+ * threshold, some 80 by a selective curve. Where that can't be had the process ends.
+ *
  * For research use, not a cleared device. */
 #ifndef LIBDEMUR_H
 #define LIBDEMUR_H
@@ -48,8 +51,9 @@ typedef struct {
   size_t n;
   const double *risks;  /* [n], in any order */
   const double *labels; /* [n] */
-  const double
-      *weights;         /* [n] of the outcome, 0 to 1e100, 0 where it is not known; NULL: all are */
+  /* [n] of the outcome, 0 to 1e100, 0 where it is not known; NULL: all are. A common factor of all
+   * changes nothing. */
+  const double *weights;
   const double *scores; /* [n], high: kept first; NULL where nothing is selected by them */
 } libdemur_sample;
 
