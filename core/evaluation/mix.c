@@ -362,6 +362,19 @@ round_interval(DemurInterval *interval, double change) {
     *interval = (DemurInterval){NAN, NAN};
 }
 
+/* A change may be next to 0, which a step more or less is not told from: its ends are in steps too, 0 among them, and
+ * hold the change that is told. */
+static void
+round_change(DemurMixRow *row, double change) {
+  DemurInterval *interval = &row->change_interval;
+  if (isnan(row->change) || isnan(interval->low) || isnan(interval->high)) {
+    *interval = (DemurInterval){NAN, NAN};
+    return;
+  }
+  interval->low = fmin(demur_told_difference(interval->low, 0.0, change), row->change) + 0.0;
+  interval->high = fmax(demur_told_difference(interval->high, 0.0, change), row->change) + 0.0;
+}
+
 /* In steps of outcomes, where something is refused. */
 static void
 release_rows(const DemurMixInput *input, DemurMix *mix) {
@@ -387,7 +400,7 @@ release_rows(const DemurMixInput *input, DemurMix *mix) {
     row->change = demur_told_difference(row->mix, row->present, counted[c].change);
     round_interval(&row->present_interval, counted[c].change);
     round_interval(&row->mix_interval, counted[c].change);
-    round_interval(&row->change_interval, counted[c].change);
+    round_change(row, counted[c].change);
   }
 }
 

@@ -193,7 +193,8 @@ test_small_cells(void) {
   drawn_clear(&drawn);
 }
 
-/* Where numbers are told in steps their change is one of the steps too, to the last digit. */
+/* Where numbers are told in steps their change is one of the steps too, to the last digit, and has an interval, which a
+ * change next to 0 lost: its ends are smaller than a step. */
 static void
 test_change_in_steps(void) {
   Drawn drawn = draw_scans(N, 0.3, 3, 8);
@@ -212,6 +213,13 @@ test_change_in_steps(void) {
                      row->change);
       g_assert_cmpfloat(row->change, ==, g_ascii_strtod(text, NULL));
       g_assert_cmpfloat_with_epsilon(row->change, row->mix - row->present, 1e-9);
+      const double ends[] = {row->change_interval.low, row->change_interval.high};
+      g_assert_cmpfloat(ends[0], <=, row->change);
+      g_assert_cmpfloat(ends[1], >=, row->change);
+      for (size_t e = 0; e < 2; e++) {
+        g_ascii_formatd(text, sizeof text, "%.6f", ends[e]);
+        g_assert_cmpfloat(ends[e], ==, g_ascii_strtod(text, NULL));
+      }
     }
   }
   drawn_clear(&drawn);
