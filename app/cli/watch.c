@@ -221,6 +221,36 @@ print_state(const DemurWatchState *state) {
   print_alarms(state);
 }
 
+/* The alarms that withhold the verdicts of a selector of that name because it is watched under another. A name
+ * that is none fails where no watch is of it either. */
+static gboolean
+find_stops(DemurContext *context, const char *name, gboolean unwatched, GPtrArray **stops,
+           GError **error) {
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(&context->task, name, NULL, &local);
+  if (selector == NULL &&
+      (unwatched || !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))) {
+    g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  if (selector == NULL)
+    return TRUE;
+  *stops = demur_task_watch_stops(&context->task, name, selector, error);
+  for (guint i = *stops != NULL ? (*stops)->len : 0; i-- > 0;)
+    if (strcmp(((const DemurWatchAlarm *)(*stops)->pdata[i])->selector, name) == 0)
+      g_ptr_array_remove_index(*stops, i); /* the watch of this name shows it */
+  return *stops != NULL;
+}
+
+static void
+print_stop(const char *name, const DemurWatchAlarm *alarm) {
+  g_print("Selector '%s' is the one watched as '%s'%s%s: by alarm %" G_GINT64_FORMAT
+          ", %s, its risks are withheld too, until `demur watch lift %" G_GINT64_FORMAT
+          " --reason ..`\n",
+          name, alarm->selector, alarm->site != NULL ? " at site " : "",
+          alarm->site != NULL ? alarm->site : "", alarm->id, alarm->signal, alarm->id);
+}
+
 static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
@@ -237,12 +267,9 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   if (states == NULL)
     return FALSE;
   const gboolean unwatched = arguments[0] != NULL && states->len == 0;
-  if (unwatched) { /* of a name that is none nothing is said */
-    g_autoptr(DemurSelector) selector =
-        demur_task_load_selector(&context->task, arguments[0], NULL, error);
-    if (selector == NULL)
-      return FALSE;
-  }
+  g_autoptr(GPtrArray) stops = NULL;
+  if (arguments[0] != NULL && !find_stops(context, arguments[0], unwatched, &stops, error))
+    return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -250,12 +277,16 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
     for (guint i = 0; i < states->len; i++)
       demur_watch_state_write(json, states->pdata[i], path);
     demur_json_end_array(json);
+    if (stops != NULL)
+      demur_watch_alarms_write(json, "stopped_by", stops);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
   }
   for (guint i = 0; i < states->len; i++)
     print_state(states->pdata[i]);
+  for (guint i = 0; stops != NULL && i < stops->len; i++)
+    print_stop(arguments[0], stops->pdata[i]);
   if (unwatched)
     g_print("Selector '%s' is not watched; `demur watch start %s` begins.\n", arguments[0],
             arguments[0]);

@@ -18,6 +18,11 @@ demur_selector_released(const DemurSelector *selector) {
 }
 
 const char *
+demur_selector_origin(const DemurSelector *selector) {
+  return selector->released_from != NULL ? selector->released_from : selector->digest;
+}
+
+const char *
 demur_selector_released_from(const DemurSelector *selector) {
   return selector->released_from;
 }

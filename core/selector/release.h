@@ -37,6 +37,10 @@ DemurSelector *demur_selector_release(DemurSelector *selector, DemurRelease rele
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 DemurRelease demur_selector_released(const DemurSelector *selector);
+/* The digest of what it is, whatever it is called and however often it left and came back: of the selector it was
+ * released from, its own where it was not. */
+const char *demur_selector_origin(const DemurSelector *selector);
+
 /* The digest of the selector it was made of; NULL where it was not released. */
 const char *demur_selector_released_from(const DemurSelector *selector);
 

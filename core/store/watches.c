@@ -22,8 +22,9 @@ void
 demur_watch_alarm_free(DemurWatchAlarm *alarm) {
   if (alarm == NULL)
     return;
-  char *texts[] = {alarm->signal, alarm->document, alarm->created,   alarm->selector,
-                   alarm->site,   alarm->lifted,   alarm->lifted_by, alarm->lifted_why};
+  char *texts[] = {alarm->signal,   alarm->document,        alarm->created,
+                   alarm->selector, alarm->selector_digest, alarm->site,
+                   alarm->lifted,   alarm->lifted_by,       alarm->lifted_why};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     g_free(texts[i]);
   g_free(alarm);
@@ -170,8 +171,9 @@ read_alarm(DemurStatement *statement) {
   alarm->withholds = demur_store_int(statement, 2) != 0;
   alarm->at = demur_store_int(statement, 3);
   alarm->lifted_after = demur_store_int(statement, 4);
-  char **texts[] = {&alarm->signal, &alarm->document, &alarm->created,   &alarm->selector,
-                    &alarm->site,   &alarm->lifted,   &alarm->lifted_by, &alarm->lifted_why};
+  char **texts[] = {&alarm->signal,   &alarm->document,        &alarm->created,
+                    &alarm->selector, &alarm->selector_digest, &alarm->site,
+                    &alarm->lifted,   &alarm->lifted_by,       &alarm->lifted_why};
   demur_store_read_texts(statement, 5, texts, G_N_ELEMENTS(texts));
   return alarm;
 }
@@ -182,7 +184,7 @@ demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, const D
   DemurStatement *statement = demur_store_statement(
       workspace,
       "SELECT a.id, a.watch_id, a.withholds, a.at, coalesce(l.after, 0), a.signal, a.document,"
-      " a.created, w.selector, w.site, l.created, l.user, l.reason FROM watch_alarm a"
+      " a.created, w.selector, w.selector_digest, w.site, l.created, l.user, l.reason FROM watch_alarm a"
       " JOIN watch w ON w.id = a.watch_id LEFT JOIN watch_lift l ON l.alarm_id = a.id"
       " AND l.id <= ?3 WHERE (?1 IS NULL OR w.selector = ?1) AND a.id <= ?2 ORDER BY a.id DESC",
       error);

@@ -50,7 +50,7 @@ typedef struct {
   gint64 at;          /* the verdict at which it was reached */
   char *document;     /* JSON: what changed, in numbers */
   char *created;
-  char *selector, *site; /* of its watch: set when loaded */
+  char *selector, *selector_digest, *site; /* of its watch: set when loaded */
   /* Set when loaded; NULL and 0: not lifted. */
   char *lifted, *lifted_by, *lifted_why;
   gint64 lifted_after; /* the last verdict before it was lifted */

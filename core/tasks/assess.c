@@ -316,8 +316,8 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
       assessment->selector != NULL && find_audits(task, assessment, error) &&
       demur_task_find_threshold(task, options->selector, options->coverage, &assessment->threshold,
                                 error) &&
-      (options->unwatched ||
-       (assessment->stops = demur_task_watch_stops(task, options->selector, error)) != NULL) &&
+      (options->unwatched || (assessment->stops = demur_task_watch_stops(
+                                  task, options->selector, assessment->selector, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
   if (ok && options->cohort != NULL)
     ok = (*cohort = find_cohort(task, options->cohort, assessment->selector, whole, error)) != NULL;

@@ -58,6 +58,7 @@ static void
 write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
   demur_json_begin_object(json, NULL);
   demur_json_int(json, "alarm", alarm->id);
+  demur_json_string(json, "selector", alarm->selector);
   demur_json_string(json, "signal", alarm->signal);
   demur_json_bool(json, "withholds", alarm->withholds);
   demur_json_string(json, "created", alarm->created);
@@ -65,6 +66,14 @@ write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
   demur_json_string(json, "lifted_by", alarm->lifted_by);
   demur_json_string(json, "lifted_why", alarm->lifted_why);
   demur_json_end_object(json);
+}
+
+void
+demur_watch_alarms_write(DemurJson *json, const char *key, const GPtrArray *alarms) {
+  demur_json_begin_array(json, key);
+  for (guint i = 0; i < alarms->len; i++)
+    write_alarm(json, alarms->pdata[i]);
+  demur_json_end_array(json);
 }
 
 void
@@ -108,9 +117,6 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
     if (state->plan->rules[s] != DEMUR_WATCH_IGNORE)
       write_signal(json, state, s, path);
   demur_json_end_array(json);
-  demur_json_begin_array(json, "alarms");
-  for (guint i = 0; i < state->alarms->len; i++)
-    write_alarm(json, state->alarms->pdata[i]);
-  demur_json_end_array(json);
+  demur_watch_alarms_write(json, "alarms", state->alarms);
   demur_json_end_object(json);
 }

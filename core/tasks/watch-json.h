@@ -15,4 +15,8 @@ void demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboo
  * `limits`, that of each signal that is not ignored. */
 void demur_watch_limits_write(DemurJson *json, const DemurWatchPlan *plan);
 
+/* An array of that key in an open object: of each DemurWatchAlarm its number, under which name its selector was
+ * watched, its signal, what it does, and who lifted it. */
+void demur_watch_alarms_write(DemurJson *json, const char *key, const GPtrArray *alarms);
+
 G_END_DECLS

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/json-writer.h"
 #include "base/person.h"
+#include "selector/release.h"
 #include "selector/selector.h"
 #include "store/cohorts.h"
+#include "store/selectors.h"
 #include "store/verdicts.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
@@ -376,17 +378,57 @@ demur_task_watch_follow(DemurTask *task, const char *selector, GError **error) {
   return states != NULL;
 }
 
+/* Whether the selector under that name is the same; TRUE in *same. A name that is none any more is not. */
+static gboolean
+compare_origins(DemurTask *task, const char *name, const DemurSelector *selector, gboolean *same,
+                GError **error) {
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurSelector) other = demur_task_load_selector(task, name, NULL, &local);
+  if (other == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
+    g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  *same |= other != NULL &&
+           g_strcmp0(demur_selector_origin(other), demur_selector_origin(selector)) == 0;
+  return TRUE;
+}
+
+/* Whether what an alarm stops is this selector; records: of all there are. */
+static gboolean
+is_stopped(DemurTask *task, const DemurWatchAlarm *alarm, const GPtrArray *records,
+           const char *name, const DemurSelector *selector, gboolean *stopped, GError **error) {
+  *stopped = strcmp(alarm->selector, name) == 0 ||
+             g_strcmp0(alarm->selector_digest, demur_selector_digest(selector)) == 0 ||
+             g_strcmp0(alarm->selector_digest, demur_selector_origin(selector)) == 0;
+  for (guint r = 0; !*stopped && r < records->len; r++) {
+    const DemurSelectorRecord *record = records->pdata[r];
+    if ((strcmp(record->name, alarm->selector) == 0 ||
+         g_strcmp0(record->digest, alarm->selector_digest) == 0) &&
+        !compare_origins(task, record->name, selector, stopped, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 GPtrArray *
-demur_task_watch_stops(DemurTask *task, const char *selector, GError **error) {
+demur_task_watch_stops(DemurTask *task, const char *name, const DemurSelector *selector,
+                       GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) all =
-      workspace != NULL ? demur_watch_alarms_list(workspace, selector, NULL, error) : NULL;
+      workspace != NULL ? demur_watch_alarms_list(workspace, NULL, NULL, error) : NULL;
   if (all == NULL)
     return NULL;
-  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(alarm_free);
+  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(alarm_free), records = NULL;
   for (guint i = 0; i < all->len; i++) {
-    DemurWatchAlarm *alarm = all->pdata[i];
-    if (alarm->withholds && alarm->lifted == NULL)
+    const DemurWatchAlarm *alarm = all->pdata[i];
+    gboolean stopped = FALSE;
+    if (!alarm->withholds || alarm->lifted != NULL)
+      continue;
+    if (records == NULL && (records = demur_selectors_list(workspace, error)) == NULL)
+      return NULL;
+    if (!is_stopped(task, alarm, records, name, selector, &stopped, error))
+      return NULL;
+    if (stopped)
       g_ptr_array_add(stops, g_steal_pointer(&all->pdata[i]));
   }
   return g_steal_pointer(&stops);

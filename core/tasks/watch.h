@@ -4,6 +4,7 @@
 
 #include "evaluation/watch.h"
 #include "store/watches.h"
+#include "selector/selector.h"
 #include "tasks/task.h"
 
 G_BEGIN_DECLS
@@ -68,8 +69,11 @@ GPtrArray *demur_task_watch_look_back(DemurTask *task, const char *selector,
 gboolean demur_task_watch_follow(DemurTask *task, const char *selector,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Array of DemurWatchAlarm (owned): those that withhold the selector's verdicts now. */
-GPtrArray *demur_task_watch_stops(DemurTask *task, const char *selector,
+/* Array of DemurWatchAlarm (owned): those that withhold the verdicts of this selector of that name now. An alarm
+ * holds what was watched (demur_selector_origin), whatever it is called; the name that was watched, whatever was
+ * trained under it since; and what stands under that name now, whatever else it is called. Selectors
+ * are loaded only where an alarm of another name is open. */
+GPtrArray *demur_task_watch_stops(DemurTask *task, const char *name, const DemurSelector *selector,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A person (the task's user) lifts an alarm: its signal begins anew. DEMUR_ERROR_USAGE without a

@@ -54,6 +54,41 @@ first_watch(const Run *run) {
   return json_array_get_object_element(array_at(root_of(run), "watches"), 0);
 }
 
+/* What an alarm withholds is withheld under every name: of the file read in again, with its reference scans
+ * too, of what was trained under the watched name since, and of that read in under another. */
+static void
+test_each_name(void) {
+  g_autoptr(Sandbox) sandbox = watched("withhold");
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) kept = run_json(sandbox, 0, "selector", "export", "s", "old.json", NULL);
+  g_autoptr(Run) rows =
+      run_json(sandbox, 0, "selector", "export", "s", "rows.json", "--with-reference", NULL);
+  g_autoptr(Run) anew =
+      train_small(sandbox, "s", "sim", "--seed", "5", "--replace", "--force", NULL);
+  assert_status(anew, 0);
+  g_autoptr(Run) exported = run_json(sandbox, 0, "selector", "export", "s", "new.json", NULL);
+  const struct {
+    const char *name, *file;
+  } others[] = {{"s", NULL}, {"t", "new.json"}, {"u", "old.json"}, {"v", "rows.json"}};
+  for (guint o = 0; o < G_N_ELEMENTS(others); o++) {
+    if (others[o].file != NULL) {
+      g_autoptr(Run) import =
+          run_json(sandbox, 0, "selector", "import", others[o].name, others[o].file, NULL);
+    }
+    g_autoptr(Run) tune =
+        run_json(sandbox, 0, "tune", others[o].name, "--cohort", "sim", "--coverage", "0.9", NULL);
+    g_autoptr(Run) assess = run_json(sandbox, 0, "assess", others[o].name, "--cohort", "sim", NULL);
+    g_test_message("%s", others[o].name);
+    g_assert_cmpuint(count_verdicts(assess, "accepted", NULL), ==, 0);
+    g_assert_cmpuint(count_verdicts(assess, "red_flag", "watch_stopped"), ==, 500);
+  }
+  /* And it is said of a name that nobody watches. */
+  g_autoptr(Run) words = run_demur(sandbox, "watch", "show", "u", NULL);
+  assert_says(words->out, "withheld");
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "u", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(show), "stopped_by")), >, 0);
+}
+
 /* Quiet while patients are those of the reference's hospital; the same scans once more, and a look
  * more, change nothing; another hospital's are an alarm, and nothing new is accepted until somebody
  * says why. */
@@ -317,6 +352,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/watch/stop-and-lift", test_stop_and_lift);
+  g_test_add_func("/commands/watch/each-name", test_each_name);
   g_test_add_func("/commands/watch/notes", test_notes);
   g_test_add_func("/commands/watch/labels", test_labels);
   g_test_add_func("/commands/watch/report", test_report);
