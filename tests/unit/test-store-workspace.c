@@ -889,7 +889,8 @@ test_verify_finds_changes(void) {
        " 'site'"},
       {"UPDATE selector SET document = document || ' '", "selector s", NULL},
       {"UPDATE threshold SET selector_id = 999", "database",
-       "ALTER TABLE threshold DISABLE TRIGGER ALL; UPDATE threshold SET selector_id = 999"},
+       "ALTER TABLE threshold DISABLE TRIGGER ALL; UPDATE threshold SET selector_id = 999;"
+       "ALTER TABLE threshold ENABLE TRIGGER ALL"},
       {"UPDATE threshold SET threshold = 0.5", "thresholds of s", NULL},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
