@@ -8,6 +8,7 @@
 #include "app/cli/noticed.h"
 #include "app/cli/numbers.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/file-output.h"
 #include "base/number.h"
 #include "tasks/accept.h"
@@ -29,6 +30,9 @@ print_plan_json(DemurContext *context, const DemurAcceptPlanParams *params,
   demur_json_string(json, "plan_digest", planned->digest);
   demur_json_doubles(json, "range", range, 2);
   demur_json_double(json, "alpha", d->plan->settings.alpha);
+  demur_json_double(json, "alpha_of_all_plans", d->alpha_of_all);
+  demur_accept_before_write(json, &planned->before);
+  demur_json_int(json, "n_left_out", (gint64)planned->n_left_out);
   demur_json_double(json, "power_wanted", d->plan->settings.power);
   demur_json_int(json, "n_patients", (gint64)d->n_patients);
   demur_json_int(json, "n_shown", (gint64)d->n_shown);
@@ -51,6 +55,21 @@ print_plan_json(DemurContext *context, const DemurAcceptPlanParams *params,
   demur_json_end_array(json);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
+}
+
+/* Earlier plans of the selector at the site, and what the chance of accepting wrongly is one over. */
+static void
+print_before(const DemurAcceptBefore *before, const DemurAcceptanceDocument *d,
+             void (*say)(const char *format, ...)) {
+  for (guint i = 0; i < before->plans->len; i++) {
+    const DemurAcceptEarlier *e = before->plans->pdata[i];
+    say("Earlier plan %.12s of %s (as '%s', range %g to %g): %zu label%s, answer: %s.\n", e->digest,
+        e->created, e->selector, e->low, e->high, e->n_labels, demur_cli_s(e->n_labels), e->answer);
+  }
+  if (before->plans->len > 0)
+    say("A site outside the range is accepted by any of these %u plans with probability %g at "
+        "most, by this one alone with %.3g.\n",
+        before->plans->len + 1, d->alpha_of_all, d->plan->settings.alpha);
 }
 
 /* For people: by g_print, or by g_printerr where the table has standard output. */
@@ -79,6 +98,11 @@ print_plan(const DemurAcceptPlanned *planned, void (*say)(const char *format, ..
         "Before a label is seen, import more patients of the site or agree on a wider range "
         "(--range), and plan anew.\n",
         plan->settings.power, 1.0 - plan->power);
+  if (planned->n_left_out > 0)
+    say("Left out: %zu patient%s whom an earlier plan could have drawn or whose labels made an "
+        "audit.\n",
+        planned->n_left_out, demur_cli_s(planned->n_left_out));
+  print_before(&planned->before, d, say);
   say("Label from the top, 0 or 1, as far as you like, and look as often as you like: `demur "
       "accept run`.\n"
       "Plan %.12s. For research use, not a cleared device.\n",
@@ -100,7 +124,8 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
       {"range", 0, 0, G_OPTION_ARG_STRING, &range,
        "agreed range of observed over expected (0.8,1.25)", "LOW,HIGH"},
       {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &settings.alpha,
-       "most probability of accepting a site outside the range (0.05)", "A"},
+       "most probability of accepting a site outside the range, over all plans of the selector there (0.05)",
+       "A"},
       {"power", 0, 0, G_OPTION_ARG_DOUBLE, &settings.power,
        "probability of accepting a calibrated site (0.8)", "P"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "write the table there", "FILE.csv"},
@@ -165,8 +190,14 @@ print_numbers(const DemurAcceptance *a) {
 static void
 print_outlook(const DemurAcceptance *a, const DemurAcceptancePlan *plan, const char *site) {
   const size_t n_left = plan->n_chosen - a->n_labels;
-  switch (demur_acceptance_outlook(a->n_more, n_left, a->ratio, plan->settings.low,
-                                   plan->settings.high)) {
+  switch (demur_acceptance_outlook(a->n_labels, a->n_events, a->n_more, a->ratio, n_left,
+                                   plan->settings.low, plan->settings.high)) {
+  case DEMUR_ACCEPTANCE_TOO_FEW:
+    g_print(
+        "not yet; fewer than %d labels with, or without, the outcome say nothing of how many more it "
+        "takes.\n",
+        DEMUR_SMALL_CELL);
+    break;
   case DEMUR_ACCEPTANCE_IN_SIGHT:
     g_print("not yet; about %zu label%s more.\n", a->n_more, demur_cli_s(a->n_more));
     break;
@@ -189,6 +220,19 @@ print_outlook(const DemurAcceptance *a, const DemurAcceptancePlan *plan, const c
         plan->settings.low, plan->settings.high, a->ratio, site);
     break;
   }
+}
+
+static void
+print_changes(const DemurAccepted *accepted) {
+  const DemurAcceptChanges *c = &accepted->changes;
+  if (c->first == NULL)
+    return;
+  g_print(
+      "LABELS CHANGED between looks: %zu %s another label than an earlier look had, %zu %s none any "
+      "more (first: scan '%s'). The probability of %g at most is of labels that stay what they "
+      "are: say why they changed.\n",
+      c->n_changed, c->n_changed == 1 ? "patient has" : "patients have", c->n_gone,
+      c->n_gone == 1 ? "has" : "have", c->first, accepted->document->alpha_of_all);
 }
 
 static void
@@ -223,6 +267,8 @@ print_answer(const DemurAccepted *accepted) {
             : "%zu labels stand behind the first patient without one and were not looked at: label "
               "from the top.\n",
         accepted->n_later);
+  print_changes(accepted);
+  print_before(&accepted->before, accepted->document, g_print);
   g_print("Plan %.12s of %s. For research use, not a cleared device.\n", accepted->plan_digest,
           accepted->planned);
 }

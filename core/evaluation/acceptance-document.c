@@ -14,6 +14,7 @@ demur_acceptance_document_free(DemurAcceptanceDocument *d) {
   demur_acceptance_plan_free(d->plan);
   g_strfreev(d->scan_ids);
   g_strfreev(d->patient_ids);
+  g_strfreev(d->candidates);
   g_free(d->risks);
   g_free(d->unaudited);
   g_free(d);
@@ -27,6 +28,7 @@ demur_acceptance_document_to_json(const DemurAcceptanceDocument *d) {
   demur_json_double(json, "low", plan->settings.low);
   demur_json_double(json, "high", plan->settings.high);
   demur_json_double(json, "alpha", plan->settings.alpha);
+  demur_json_double(json, "alpha_of_all_plans", d->alpha_of_all);
   demur_json_double(json, "power_wanted", plan->settings.power);
   demur_json_double(json, "bound_outcome", plan->bounds.outcome);
   demur_json_double(json, "bound_risk", plan->bounds.risk);
@@ -52,6 +54,12 @@ demur_acceptance_document_to_json(const DemurAcceptanceDocument *d) {
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  if (d->candidates != NULL) {
+    demur_json_begin_array(json, "candidates");
+    for (char **key = d->candidates; *key != NULL; key++)
+      demur_json_string(json, NULL, *key);
+    demur_json_end_array(json);
+  }
   demur_json_end_object(json);
   return demur_json_finish(json);
 }
@@ -95,6 +103,10 @@ read_settings(JsonObject *object, DemurAcceptanceDocument *d, GError **error) {
       !demur_json_read_int(object, "seed", 0, G_MAXINT64, &seed, error))
     return FALSE;
   d->seed = (guint64)seed;
+  d->alpha_of_all = plan->settings.alpha; /* an older program's plan had all of it */
+  if (json_object_has_member(object, "alpha_of_all_plans") &&
+      !demur_json_read_double(object, "alpha_of_all_plans", 0.0, 1.0, &d->alpha_of_all, error))
+    return FALSE;
   return demur_acceptance_settings_check(&plan->settings, error);
 }
 
@@ -128,6 +140,27 @@ read_scans(JsonObject *object, DemurAcceptanceDocument *d, GError **error) {
   return TRUE;
 }
 
+/* Plans of older programs have none. */
+static gboolean
+read_candidates(JsonObject *object, DemurAcceptanceDocument *d, GError **error) {
+  JsonArray *keys;
+  if (!json_object_has_member(object, "candidates"))
+    return TRUE;
+  if (!demur_json_read_array(object, "candidates", &keys, error))
+    return FALSE;
+  const guint n = json_array_get_length(keys);
+  d->candidates = g_new0(char *, n + 1);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *key = json_array_get_element(keys, i);
+    if (!JSON_NODE_HOLDS_VALUE(key) || json_node_get_value_type(key) != G_TYPE_STRING) {
+      demur_error_set(error, DEMUR_ERROR_INPUT, "candidates: element %u is no text", i);
+      return FALSE;
+    }
+    d->candidates[i] = g_strdup(json_node_get_string(key));
+  }
+  return TRUE;
+}
+
 DemurAcceptanceDocument *
 demur_acceptance_document_from_json(const char *json, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
@@ -141,6 +174,8 @@ demur_acceptance_document_from_json(const char *json, GError **error) {
   g_autoptr(DemurAcceptanceDocument) d = g_new0(DemurAcceptanceDocument, 1);
   d->plan = g_new0(DemurAcceptancePlan, 1);
   JsonObject *object = json_node_get_object(root);
-  return read_settings(object, d, error) && read_scans(object, d, error) ? g_steal_pointer(&d)
-                                                                         : NULL;
+  return read_settings(object, d, error) && read_scans(object, d, error) &&
+                 read_candidates(object, d, error)
+             ? g_steal_pointer(&d)
+             : NULL;
 }

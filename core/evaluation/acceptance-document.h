@@ -15,6 +15,10 @@ typedef struct {
   double intercept;               /* of that audit; 0: none */
   double coverage, threshold;     /* whose shown risks are accepted */
   size_t n_patients, n_shown;     /* of the site; of them shown */
+  char **candidates; /* [n_patients + 1] keys of whoever could have been drawn; NULL: of an
+                                   * older program */
+  double
+      alpha_of_all; /* shared by all plans of the selector at the site; the plan's own is its part */
   guint64 seed;
 } DemurAcceptanceDocument;
 

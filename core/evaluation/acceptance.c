@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "metrics/intervals.h"
 #include "metrics/offset-logistic.h"
@@ -356,7 +357,10 @@ demur_acceptance_answer(const DemurAcceptancePlan *plan, const double *risks, co
 }
 
 DemurAcceptanceOutlook
-demur_acceptance_outlook(size_t n_more, size_t n_left, double ratio, double low, double high) {
+demur_acceptance_outlook(size_t n_labels, size_t n_events, size_t n_more, double ratio,
+                         size_t n_left, double low, double high) {
+  if (isfinite(ratio) && (n_events < DEMUR_SMALL_CELL || n_labels < n_events + DEMUR_SMALL_CELL))
+    return DEMUR_ACCEPTANCE_TOO_FEW;
   if (isfinite(ratio) && !(ratio > low && ratio < high))
     return DEMUR_ACCEPTANCE_OUTSIDE;
   return n_more > 0 && n_more <= n_left ? DEMUR_ACCEPTANCE_IN_SIGHT : DEMUR_ACCEPTANCE_BEYOND_PLAN;

@@ -89,12 +89,14 @@ typedef struct {
 typedef enum {
   DEMUR_ACCEPTANCE_IN_SIGHT, /* n_more labels more, which the plan has */
   DEMUR_ACCEPTANCE_BEYOND_PLAN, /* O:E lies in the range; it takes more labels than the plan has left */
+  DEMUR_ACCEPTANCE_TOO_FEW, /* fewer than DEMUR_SMALL_CELL labels with, or without, the outcome: O:E may be anything */
   DEMUR_ACCEPTANCE_OUTSIDE, /* O:E lies outside: at this O:E none will show that it lies inside */
 } DemurAcceptanceOutlook;
 
-/* n_more and ratio as in DemurAcceptance (ratio NaN: no label yet); n_left: labels of the plan that were not looked at. */
-DemurAcceptanceOutlook demur_acceptance_outlook(size_t n_more, size_t n_left, double ratio,
-                                                double low, double high);
+/* n_labels .. ratio as in DemurAcceptance (ratio NaN: no label yet); n_left: labels of the plan that were not looked at. */
+DemurAcceptanceOutlook demur_acceptance_outlook(size_t n_labels, size_t n_events, size_t n_more,
+                                                double ratio, size_t n_left, double low,
+                                                double high);
 
 /* The answer alone: as in demur_acceptance_run, without its other numbers. */
 DemurAcceptanceAnswer demur_acceptance_answer(const DemurAcceptancePlan *plan, const double *risks,

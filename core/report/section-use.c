@@ -36,9 +36,10 @@ answer_words(const DemurReportAcceptance *a) {
                         ? "Not accepted: observed over expected lies outside the agreed range."
                         : "Not accepted: fewer risks are shown at this site than was asked for.");
   const size_t n_left = a->n_planned > a->n_labels ? a->n_planned - a->n_labels : 0;
-  switch (
-      a->few ? DEMUR_ACCEPTANCE_IN_SIGHT
-             : demur_acceptance_outlook(a->n_more, n_left, a->ratio, a->range_low, a->range_high)) {
+  switch (a->few ? DEMUR_ACCEPTANCE_TOO_FEW /* their numbers are not told */
+                 : demur_acceptance_outlook(a->n_labels, a->n_events, a->n_more, a->ratio, n_left,
+                                            a->range_low, a->range_high)) {
+  case DEMUR_ACCEPTANCE_TOO_FEW:
   case DEMUR_ACCEPTANCE_IN_SIGHT:
     return a->n_more > 0
                ? g_strdup_printf(
@@ -76,6 +77,11 @@ add_finding(DemurPages *p, const DemurReportAcceptance *a) {
       planned, low, high);
   if (!a->answered)
     return;
+  if (a->labels_changed)
+    demur_section_text(
+        p, DEMUR_TEXT_STRONG,
+        "Outcomes that were looked at were changed or taken out before this look: the chance of "
+        "accepting wrongly is not the one that was agreed.");
   g_autofree char *looked = date(a->looked),
                   *ratio = with_interval(a->ratio, a->ratio_low, a->ratio_high, 2);
   if (a->few)
@@ -100,8 +106,14 @@ add_facts(DemurPages *p, const DemurReportAcceptance *a) {
           ? g_strdup_printf("%zu for a chance of %g to accept a site of O:E 1; %zu drawn",
                             a->n_needed, a->power, a->n_planned)
           : g_strdup_printf("more than can be labelled; %zu drawn", a->n_planned));
-  demur_rows_pair(&rows, "Chance of accepting a site outside the range",
-                  g_strdup_printf("at most %g, however often it is looked at", a->alpha));
+  demur_rows_pair(
+      &rows, "Chance of accepting a site outside the range",
+      a->n_earlier == 0
+          ? g_strdup_printf("at most %g, however often it is looked at", a->alpha)
+          : g_strdup_printf(
+                "at most %.3g by this plan, and %g by it and the %zu before it together, "
+                "however often they are looked at",
+                a->alpha, a->alpha_of_all, a->n_earlier));
   g_autofree char *asked = demur_text_coverage(a->coverage_asked),
                   *share = demur_text_percent(a->coverage, 1),
                   *low = demur_text_percent(a->coverage_low, 1),

@@ -126,6 +126,9 @@ write_acceptance(DemurJson *json, const DemurReportAcceptance *a) {
   demur_json_bool(json, "selector_changed", a->outdated);
   demur_json_doubles(json, "range", range, 2);
   demur_json_double(json, "alpha", a->alpha);
+  demur_json_double(json, "alpha_of_all_plans", a->alpha_of_all);
+  demur_json_int(json, "n_earlier_plans", (gint64)a->n_earlier);
+  demur_json_bool(json, "labels_changed", a->labels_changed);
   demur_json_double(json, "power", a->power);
   demur_json_double(json, "requested_coverage", a->coverage_asked);
   write_interval(json, "coverage", a->coverage, "coverage_interval", a->coverage_low,

@@ -66,6 +66,8 @@ typedef struct {
   const char *site, *cohort, *planned, *plan_digest;
   gboolean simulated, outdated; /* outdated: the selector is another now */
   double range_low, range_high, alpha, power;
+  double alpha_of_all; /* over this plan and the n_earlier whose labels were looked at */
+  size_t n_earlier;    /* .. of the selector at the site, as the last answer knew them */
   double coverage_asked, coverage, coverage_low, coverage_high; /* of the site's patients shown */
   size_t n_needed, n_planned; /* labels for `power` at O:E 1, 0: more than can be; in the table */
   double audit_intercept;     /* 0: no audit */
@@ -74,6 +76,7 @@ typedef struct {
   gboolean answered;            /* an outcome was looked at; else what follows is not set */
   DemurAcceptanceAnswer answer;
   const char *looked, *labels_digest;
+  gboolean labels_changed; /* .. since an earlier look, or were taken out */
   gboolean coverage_kept;
   gboolean
       few; /* fewer than DEMUR_SMALL_CELL with, or without, the outcome: what follows is NaN or 0 */

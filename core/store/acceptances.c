@@ -102,29 +102,47 @@ check_plan(const DemurAcceptancePlanRecord *record, GError **error) {
   return FALSE;
 }
 
-/* The newest plan of each site; site NULL: of every one. */
+#define SELECT_PLAN                                                                                \
+  "SELECT p.id, s.name, p.site, p.selector_digest, p.cohort, p.document, p.digest, p.user,"        \
+  " p.created FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+
+/* What the statement finds, each as it was saved. */
 static GPtrArray *
-list_plans(DemurWorkspace *workspace, const char *selector, const char *site, gint64 to,
-           GError **error) {
-  DemurStatement *statement = demur_store_statement(
-      workspace,
-      "SELECT p.id, s.name, p.site, p.selector_digest, p.cohort, p.document, p.digest, p.user,"
-      " p.created FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
-      " WHERE s.name = ?1 AND (?2 IS NULL OR p.site = ?2) AND p.id = (SELECT max(o.id)"
-      " FROM acceptance_plan o WHERE o.selector_id = p.selector_id AND o.site = p.site"
-      " AND o.id <= ?3) ORDER BY p.site",
-      error);
-  if (statement == NULL)
-    return NULL;
-  demur_store_bind_text(statement, 1, selector);
-  demur_store_bind_text(statement, 2, site);
-  demur_store_bind_int(statement, 3, to);
+read_plans(DemurWorkspace *workspace, DemurStatement *statement, GError **error) {
   g_autoptr(GPtrArray) list = demur_store_list(workspace, statement, read_plan, plan_free,
                                                "finding plans of acceptance tests", error);
   gboolean ok = list != NULL;
   for (guint i = 0; ok && i < list->len; i++)
     ok = check_plan(list->pdata[i], error);
   return ok ? g_steal_pointer(&list) : NULL;
+}
+
+/* The newest plan of each site; site NULL: of every one. */
+static GPtrArray *
+list_plans(DemurWorkspace *workspace, const char *selector, const char *site, gint64 to,
+           GError **error) {
+  DemurStatement *statement = demur_store_statement(
+      workspace,
+      SELECT_PLAN " WHERE s.name = ?1 AND (?2 IS NULL OR p.site = ?2) AND p.id = (SELECT max(o.id)"
+                  " FROM acceptance_plan o WHERE o.selector_id = p.selector_id AND o.site = p.site"
+                  " AND o.id <= ?3) ORDER BY p.site",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_text(statement, 2, site);
+  demur_store_bind_int(statement, 3, to);
+  return read_plans(workspace, statement, error);
+}
+
+GPtrArray *
+demur_acceptance_plans_of_site(DemurWorkspace *workspace, const char *site, GError **error) {
+  DemurStatement *statement =
+      demur_store_statement(workspace, SELECT_PLAN " WHERE p.site = ?1 ORDER BY p.id", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, site);
+  return read_plans(workspace, statement, error);
 }
 
 gboolean

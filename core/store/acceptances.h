@@ -34,6 +34,11 @@ gboolean demur_acceptance_plans_current(DemurWorkspace *workspace, const char *s
 GPtrArray *demur_acceptance_plans_list(DemurWorkspace *workspace, const char *selector, gint64 to,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Array of DemurAcceptancePlanRecord (owned) of the site, in force or not, by whatever selector, oldest first.
+ * DEMUR_ERROR_STORE as above. */
+GPtrArray *demur_acceptance_plans_of_site(DemurWorkspace *workspace, const char *site,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The largest ids of plans and answers; 0: none. */
 gboolean demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptance,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -6,6 +6,7 @@
 #include "base/csv-field.h"
 #include "base/sha256.h"
 #include "base/error.h"
+#include "base/person.h"
 #include "base/file-output.h"
 #include "base/random.h"
 #include "metrics/intervals.h"
@@ -28,6 +29,7 @@ demur_accept_planned_free(DemurAcceptPlanned *planned) {
   g_free(planned->site);
   g_free(planned->digest);
   demur_acceptance_document_free(planned->document);
+  demur_accept_before_clear(&planned->before);
   g_clear_pointer(&planned->warnings, g_ptr_array_unref);
   g_free(planned);
 }
@@ -102,28 +104,66 @@ one_a_patient(const DemurSiteScans *site, guint64 seed, size_t *n) {
   return places;
 }
 
+/* Of places [n], one a patient, those whom nothing before leaves out, in place (how many are returned); *left_out: the others. */
+static size_t
+leave_out(const DemurSiteScans *site, const DemurAcceptBefore *before, guint32 *places, size_t n,
+          size_t *left_out) {
+  size_t n_left = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!demur_accept_before_holds(before, site->cohort, site->rows[places[i]]))
+      places[n_left++] = places[i];
+  *left_out = n - n_left;
+  return n_left;
+}
+
+/* Keys of the patients of places [n], so that no later plan takes one (owned). */
+static char **
+candidates_of(const DemurSiteScans *site, const guint32 *places, size_t n) {
+  char **keys = g_new0(char *, n + 1);
+  for (size_t i = 0; i < n; i++)
+    keys[i] =
+        demur_person_key(site->cohort->patient_ids[site->cohort->patients[site->rows[places[i]]]]);
+  return keys;
+}
+
 /* The document of a plan for the shown ones of the site's patients. */
 static DemurAcceptanceDocument *
-make_document(DemurTask *task, const DemurSiteScans *site, const char *name,
-              const DemurAcceptanceSettings *settings, const DemurThresholdRecord *threshold,
-              double intercept, GError **error) {
-  g_autoptr(DemurCohort) view = audited_view(site, name, intercept);
+make_document(DemurTask *task, const DemurSiteScans *site, const DemurAcceptPlanParams *params,
+              const DemurThresholdRecord *threshold, double intercept, DemurAcceptPlanned *planned,
+              GError **error) {
+  DemurAcceptanceSettings settings = params->settings;
+  if (!demur_accept_before_spend(&planned->before, params->site, params->settings.alpha,
+                                 &settings.alpha, error))
+    return NULL;
+  g_autoptr(DemurCohort) view = audited_view(site, params->site, intercept);
   g_autofree double *scores =
       demur_site_scans_scores(task, site->selector, view, site->rows, site->n, error);
   if (scores == NULL)
     return NULL;
   size_t n_patients, n = 0;
   g_autofree guint32 *places = one_a_patient(site, task->seed, &n_patients);
+  n_patients = leave_out(site, &planned->before, places, n_patients, &planned->n_left_out);
+  if (n_patients == 0) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "every patient of site '%s' in cohort '%s' could have been drawn by an earlier "
+                    "plan whose labels were looked at: a new plan takes patients whose labels "
+                    "nobody has seen; import later ones",
+                    params->site, params->cohort);
+    return NULL;
+  }
   g_autofree double *risks = g_new(double, MAX(n_patients, 1));
+  g_auto(GStrv) candidates = candidates_of(site, places, n_patients);
   for (size_t i = 0; i < n_patients; i++)
     if (scores[places[i]] >= threshold->threshold) {
       places[n] = places[i];
       risks[n++] = view->risks[site->rows[places[i]]];
     }
   g_autoptr(DemurAcceptanceDocument) d = g_new0(DemurAcceptanceDocument, 1);
-  d->plan = demur_acceptance_plan_new(risks, n, settings, task->seed, error);
+  d->plan = demur_acceptance_plan_new(risks, n, &settings, task->seed, error);
   if (d->plan == NULL)
     return NULL;
+  d->alpha_of_all = params->settings.alpha;
+  d->candidates = g_steal_pointer(&candidates);
   d->coverage = threshold->coverage;
   d->threshold = threshold->threshold;
   d->intercept = intercept;
@@ -182,8 +222,10 @@ demur_task_accept_plan(DemurTask *task, const DemurAcceptPlanParams *params, GEr
   planned->warnings = demur_task_warnings_new();
   if (site.trained)
     demur_task_warnings_add(planned->warnings, DEMUR_TASK_WARNING_SITE_TRAINED, 0, 0, params->site);
-  planned->document =
-      make_document(task, &site, params->site, &params->settings, threshold, intercept, error);
+  if (!demur_accept_before_read(task, params->site, site.selector, G_MAXINT64, site.cohort,
+                                &planned->before, error))
+    return NULL;
+  planned->document = make_document(task, &site, params, threshold, intercept, planned, error);
   if (planned->document == NULL)
     return NULL;
   demur_interval_wilson((double)planned->document->n_shown, (double)planned->document->n_patients,
@@ -210,6 +252,7 @@ demur_accepted_free(DemurAccepted *accepted) {
   g_free(accepted->labels_digest);
   g_free(accepted->planned);
   demur_acceptance_document_free(accepted->document);
+  demur_accept_before_clear(&accepted->before);
   g_clear_pointer(&accepted->noticed, g_ptr_array_unref);
   g_free(accepted);
 }
@@ -347,10 +390,17 @@ demur_accepted_json(const DemurAccepted *accepted) {
   demur_json_string(json, "labels_digest", accepted->labels_digest);
   demur_json_doubles(json, "range", range, 2);
   demur_json_double(json, "alpha", d->plan->settings.alpha);
+  demur_json_double(json, "alpha_of_all_plans", d->alpha_of_all);
+  demur_accept_before_write(json, &accepted->before);
   demur_json_double(json, "power", d->plan->settings.power);
   demur_json_int(json, "n_needed", (gint64)d->plan->n_needed);
   demur_json_int(json, "n_planned", (gint64)d->plan->n_chosen);
   demur_json_int(json, "n_labels_later", (gint64)accepted->n_later);
+  demur_json_begin_object(json, "labels_changed");
+  demur_json_int(json, "n_changed", (gint64)accepted->changes.n_changed);
+  demur_json_int(json, "n_gone", (gint64)accepted->changes.n_gone);
+  demur_json_string(json, "first", accepted->changes.first);
+  demur_json_end_object(json);
   demur_json_double(json, "requested_coverage", d->coverage);
   write_interval(json, "coverage", "coverage_interval", accepted->share, accepted->share_low,
                  accepted->share_high);
@@ -363,8 +413,11 @@ demur_accepted_json(const DemurAccepted *accepted) {
 }
 
 static gboolean
-keep_answer(DemurTask *task, const DemurAccepted *accepted, gint64 plan, GError **error) {
+keep_answer(DemurTask *task, const DemurAccepted *accepted, const double *labels, gint64 plan,
+            GError **error) {
   DemurJson *document = demur_accepted_json(accepted);
+  g_autofree char *kept = demur_accept_labels_text(labels, accepted->document->plan->n_chosen);
+  demur_json_string(document, "labels", kept);
   demur_json_end_object(document);
   g_autofree char *now = demur_task_now(task), *json = demur_json_finish(document);
   const DemurAcceptanceRecord record = {.plan = plan,
@@ -405,6 +458,17 @@ demur_task_accept_run(DemurTask *task, const char *selector, const char *path, c
   accepted->document = demur_acceptance_document_from_json(plan->document, error);
   if (accepted->document == NULL || !check_bindings(task, plan, accepted->document, error))
     return NULL;
+  g_autoptr(DemurSelector) tested = demur_task_load_selector(task, plan->selector, NULL, error);
+  if (tested == NULL ||
+      !demur_accept_before_read(task, plan->site, tested, plan->id, NULL, &accepted->before, error))
+    return NULL;
+  if (accepted->before.newer != NULL) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the same selector has a newer plan for site '%s' under another name, of %s: "
+                    "that one is in force",
+                    plan->site, accepted->before.newer);
+    return NULL;
+  }
   g_autofree double *labels = join(accepted->document, rows, path, error);
   if (labels == NULL)
     return NULL;
@@ -416,5 +480,8 @@ demur_task_accept_run(DemurTask *task, const char *selector, const char *path, c
   accepted->plan_digest = g_strdup(plan->digest);
   accepted->planned = g_strdup(plan->created);
   decide(accepted, labels, accepted->document->seed);
-  return keep_answer(task, accepted, plan->id, error) ? g_steal_pointer(&accepted) : NULL;
+  if (!demur_accept_changes_find(workspace, plan->id, accepted->document, labels,
+                                 &accepted->changes, error))
+    return NULL;
+  return keep_answer(task, accepted, labels, plan->id, error) ? g_steal_pointer(&accepted) : NULL;
 }

@@ -197,6 +197,15 @@ take_looks(DemurUsed *used, const GPtrArray *answers, const GPtrArray *documents
   a->n_looks = n;
 }
 
+static size_t
+length_of(JsonObject *object, const char *name) {
+  JsonArray *array;
+  return object != NULL && json_object_has_member(object, name) &&
+                 demur_json_read_array(object, name, &array, NULL)
+             ? json_array_get_length(array)
+             : 0;
+}
+
 static void
 take_answer(DemurUsed *used, const DemurAcceptanceRecord *answer, JsonObject *document,
             DemurReportAcceptance *a) {
@@ -208,6 +217,9 @@ take_answer(DemurUsed *used, const DemurAcceptanceRecord *answer, JsonObject *do
   a->looked = own_text(used, answer->created);
   a->labels_digest = own_text(used, answer->labels_digest);
   a->coverage_kept = kept;
+  JsonObject *changed = part_of(document, "labels_changed");
+  a->labels_changed = count_of(changed, "n_changed") + count_of(changed, "n_gone") > 0;
+  a->n_earlier = length_of(document, "earlier_plans");
   a->n_more = count_of(shown, "n_more");
   a->few = labels_are_few(shown);
   a->unaudited = a->unaudited_low = a->unaudited_high = NAN;
@@ -263,6 +275,7 @@ take_test(DemurUsed *used, DemurWorkspace *workspace, const DemurAcceptancePlanR
                                .range_low = settings->low,
                                .range_high = settings->high,
                                .alpha = settings->alpha,
+                               .alpha_of_all = d->alpha_of_all,
                                .power = settings->power,
                                .coverage_asked = d->coverage,
                                .coverage = (double)d->n_shown / (double)MAX(d->n_patients, 1),

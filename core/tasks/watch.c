@@ -13,6 +13,7 @@
 #include "store/verdicts.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
+#include "tasks/same-selector.h"
 #include "tasks/selection.h"
 #include "tasks/watch-makers.h"
 #include "tasks/watch-stream.h"
@@ -378,21 +379,6 @@ demur_task_watch_follow(DemurTask *task, const char *selector, GError **error) {
   return states != NULL;
 }
 
-/* Whether the selector under that name is the same; TRUE in *same. A name that is none any more is not. */
-static gboolean
-compare_origins(DemurTask *task, const char *name, const DemurSelector *selector, gboolean *same,
-                GError **error) {
-  g_autoptr(GError) local = NULL;
-  g_autoptr(DemurSelector) other = demur_task_load_selector(task, name, NULL, &local);
-  if (other == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
-    g_propagate_error(error, g_steal_pointer(&local));
-    return FALSE;
-  }
-  *same |= other != NULL &&
-           g_strcmp0(demur_selector_origin(other), demur_selector_origin(selector)) == 0;
-  return TRUE;
-}
-
 /* Whether what an alarm stops is this selector; records: of all there are. */
 static gboolean
 is_stopped(DemurTask *task, const DemurWatchAlarm *alarm, const GPtrArray *records,
@@ -404,7 +390,7 @@ is_stopped(DemurTask *task, const DemurWatchAlarm *alarm, const GPtrArray *recor
     const DemurSelectorRecord *record = records->pdata[r];
     if ((strcmp(record->name, alarm->selector) == 0 ||
          g_strcmp0(record->digest, alarm->selector_digest) == 0) &&
-        !compare_origins(task, record->name, selector, stopped, error))
+        !demur_task_same_selector(task, record->name, selector, stopped, error))
       return FALSE;
   }
   return TRUE;

@@ -73,6 +73,11 @@ test_plan_and_run(void) {
   /* Nothing labelled. */
   g_autoptr(Run) empty = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
   g_assert_cmpstr(string_at(root_of(empty), "answer"), ==, "more");
+  /* Two labels without the outcome are no reason to recalibrate. */
+  fill(table, 2, 3);
+  g_autoptr(Run) few = run_demur(sandbox, "accept", "run", "s", table, NULL);
+  assert_says(few->out, "say nothing of how many more");
+  fill(table, 0, 1);
   g_assert_true(is_null_at(object_at(root_of(empty), "shown"), "observed_over_expected"));
   /* Everybody has the outcome: far outside, and the interval says so. */
   fill(table, 60, 1);
@@ -88,6 +93,130 @@ test_plan_and_run(void) {
                                  "--split", "selector_train", NULL);
   g_autoptr(Run) late = run_json(sandbox, 1, "accept", "run", "s", table, NULL);
   assert_says(late->err, "the threshold was tuned anew");
+}
+
+static Run *
+plan_anew(const Sandbox *sandbox, int status, const char *selector, const char *cohort,
+          const char *site, const char *table, const char *alpha) {
+  return run_json(sandbox, status, "accept", "plan", selector, "--cohort", cohort, "--site", site,
+                  "--split", "test", "--range", "0.5,2", "--seed", "7", "--alpha", alpha, "-o",
+                  table, NULL);
+}
+
+/* The cohort's table once more as `name`, its patients' numbers beginning with `letter`. */
+static void
+import_as(const Sandbox *sandbox, const char *name, const char *letter) {
+  g_autofree char *path = sandbox_path(sandbox, "sim.csv"), *text = NULL,
+                  *patients = g_strconcat("\n", letter, "0", NULL);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autoptr(GString) table = g_string_new(text);
+  g_assert_cmpuint(g_string_replace(table, "\nP0", patients, 0), >, 1000);
+  g_autofree char *copy = sandbox_write(sandbox, "copy.csv", table->str, -1);
+  g_autoptr(Run) run = run_json(sandbox, 0, "cohort", "import", name, copy, "--model",
+                                "simulated-cnn", "--quiet", NULL);
+}
+
+/* The 5 % are one over all plans of a selector at a site: a plan that was looked at spends its part and its
+ * candidates are in no later one, by whatever name the selector or its patients come again. Right values:
+ * .8 of .05, and .8 of what that leaves. */
+static void
+test_a_later_plan(void) {
+  g_autoptr(Sandbox) sandbox = tuned();
+  g_autofree char *site = test_site(sandbox), *table = sandbox_path(sandbox, "labels.csv");
+  g_autoptr(Run) unseen = plan_anew(sandbox, 0, "s", "sim", site, table, "0.05");
+  g_autoptr(Run) empty = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  g_autoptr(Run) first = plan_anew(sandbox, 0, "s", "sim", site, table, "0.05");
+  g_assert_cmpfloat_with_epsilon(number_at(root_of(first), "alpha"), 0.04, 1e-12);
+  g_assert_cmpfloat(number_at(root_of(first), "alpha_of_all_plans"), ==, 0.05);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(first), "earlier_plans")), ==, 0);
+  fill(table, 30, 1);
+  g_autoptr(Run) sick = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(sick), "earlier_plans")), ==, 0);
+  g_autofree char *exported = sandbox_path(sandbox, "s.json"),
+                  *again = sandbox_path(sandbox, "again.csv");
+  g_autoptr(Run) export = run_json(sandbox, 0, "selector", "export", "s", exported, NULL);
+  g_autoptr(Run) import = run_json(sandbox, 0, "selector", "import", "twin", exported, NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "twin", "--cohort", "sim", "--coverage", "0.9", NULL);
+  import_as(sandbox, "spelled", "p");
+  import_as(sandbox, "later", "Q");
+  const struct {
+    const char *selector, *cohort, *alpha, *says;
+  } refused[] = {{"s", "sim", "0.05", "nobody has seen"},
+                 {"twin", "sim", "0.05", "nobody has seen"},
+                 {"s", "spelled", "0.05", "nobody has seen"},
+                 {"s", "later", "0.04", "nothing is left"},
+                 {"twin", "later", "0.02", "nothing is left"}};
+  for (guint r = 0; r < G_N_ELEMENTS(refused); r++) {
+    g_autoptr(Run) run = plan_anew(sandbox, 1, refused[r].selector, refused[r].cohort, site, again,
+                                   refused[r].alpha);
+    assert_says(run->err, refused[r].says);
+  }
+  g_autoptr(Run) second = plan_anew(sandbox, 0, "s", "later", site, again, "0.05");
+  JsonObject *p = root_of(second);
+  g_assert_cmpfloat_with_epsilon(number_at(p, "alpha"), 0.8 * (0.05 - 0.04), 1e-12);
+  g_autoptr(Run) third = plan_anew(sandbox, 0, "twin", "later", site, table, "0.05");
+  g_autoptr(Run) older = run_json(sandbox, 1, "accept", "run", "s", again, NULL);
+  assert_says(older->err, "under another name");
+  g_autoptr(Run) fresh = run_json(sandbox, 0, "accept", "run", "twin", table, NULL);
+  JsonObject *earlier = json_array_get_object_element(array_at(root_of(fresh), "earlier_plans"), 0);
+  g_assert_cmpstr(string_at(earlier, "selector"), ==, "s");
+  g_assert_cmpstr(string_at(earlier, "answer"), ==, "not accepted");
+  g_assert_cmpfloat(number_at(earlier, "n_labels"), ==, 30);
+  g_assert_cmpfloat_with_epsilon(number_at(earlier, "alpha"), 0.04, 1e-12);
+  g_autoptr(Run) words = run_demur(sandbox, "accept", "run", "twin", table, NULL);
+  assert_says(words->out, "Earlier plan");
+  assert_says(words->out, "any of these 2 plans with probability 0.05");
+}
+
+/* Labels whose intercept made the site's audit accept nothing: their patients are in no plan. */
+static void
+test_not_the_audited(void) {
+  g_autoptr(Sandbox) sandbox = tuned();
+  g_autofree char *site = test_site(sandbox), *table = sandbox_path(sandbox, "audit.csv"),
+                  *labels = sandbox_path(sandbox, "labels.csv");
+  g_autoptr(Run) asked = run_json(sandbox, 0, "audit", "plan", "s", "--cohort", "sim", "--site",
+                                  site, "--split", "test", "--scans", "40", "-o", table, NULL);
+  fill(table, 40, 8);
+  g_autoptr(Run) audit = run_json(sandbox, 0, "audit", "apply", "s", table, NULL);
+  g_autoptr(Run) plan = plan_anew(sandbox, 0, "s", "sim", site, labels, "0.05");
+  g_assert_cmpfloat(number_at(root_of(plan), "n_left_out"), ==, 40);
+  g_autofree char *audited = NULL;
+  g_assert_true(g_file_get_contents(table, &audited, NULL, NULL));
+  JsonArray *scans = array_at(root_of(plan), "scans");
+  for (guint i = 0; i < json_array_get_length(scans); i++)
+    g_assert_null(strstr(audited, string_at(json_array_get_object_element(scans, i), "scan_id")));
+}
+
+/* Labels that were looked at and are others now are told, changed back too; more labels are no change. */
+static void
+test_changed_labels(void) {
+  g_autoptr(Sandbox) sandbox = tuned();
+  g_autofree char *site = test_site(sandbox), *table = sandbox_path(sandbox, "labels.csv");
+  g_autoptr(Run) plan = plan_anew(sandbox, 0, "s", "sim", site, table, "0.05");
+  const struct {
+    guint n, period;
+    double n_changed, n_gone;
+  } looks[] = {
+      {10, 4, 0, 0}, /* 4 and 8 have the outcome */
+      {20, 4, 0, 0}, /* ten more */
+      {20, 5, 7, 0}, /* 4, 8, 12, 16 no longer, 5, 10, 15 now: 20 stays */
+      {20, 4, 7, 0}, /* and back */
+      {15, 4, 6, 5}, /* fewer */
+  };
+  for (guint l = 0; l < G_N_ELEMENTS(looks); l++) {
+    fill(table, looks[l].n, looks[l].period);
+    g_autoptr(Run) run = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+    JsonObject *changed = object_at(root_of(run), "labels_changed");
+    g_test_message("look %u: %g, %g", l, number_at(changed, "n_changed"),
+                   number_at(changed, "n_gone"));
+    g_assert_cmpfloat(number_at(changed, "n_changed"), ==, looks[l].n_changed);
+    g_assert_cmpfloat(number_at(changed, "n_gone"), ==, looks[l].n_gone);
+    g_assert_true(is_null_at(changed, "first") == (looks[l].n_changed + looks[l].n_gone == 0));
+    g_assert_null(strstr(run->out, "\"labels\"")); /* stay in the workspace */
+  }
+  g_autoptr(Run) words = run_demur(sandbox, "accept", "run", "s", table, NULL);
+  assert_says(words->out, "LABELS CHANGED");
 }
 
 /* The report's page and the chart tell of the looks, each ten labels from the next at least, and not where
@@ -192,6 +321,9 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/accept/plan-and-run", test_plan_and_run);
+  g_test_add_func("/commands/accept/a-later-plan", test_a_later_plan);
+  g_test_add_func("/commands/accept/not-the-audited", test_not_the_audited);
+  g_test_add_func("/commands/accept/changed-labels", test_changed_labels);
   g_test_add_func("/commands/accept/report", test_report);
   g_test_add_func("/commands/accept/tables-that-are-not-the-plan",
                   test_tables_that_are_not_the_plan);

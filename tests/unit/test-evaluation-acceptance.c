@@ -199,24 +199,30 @@ test_numbers(void) {
 static void
 test_what_more_labels_may_bring(void) {
   const struct {
-    size_t n_more, n_left;
+    size_t n_labels, n_events, n_more, n_left;
     double ratio;
     DemurAcceptanceOutlook expected;
   } cases[] = {
-      {120, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
-      {2020, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
-      {6092, 2020, 1.1, DEMUR_ACCEPTANCE_BEYOND_PLAN},
-      {1, 0, 1.0, DEMUR_ACCEPTANCE_BEYOND_PLAN},
-      {0, 2020, 1.24, DEMUR_ACCEPTANCE_BEYOND_PLAN}, /* more than can be simulated */
-      {0, 0, 1.418, DEMUR_ACCEPTANCE_OUTSIDE},
-      {0, 2020, 0.8, DEMUR_ACCEPTANCE_OUTSIDE},
-      {300, 300, NAN, DEMUR_ACCEPTANCE_IN_SIGHT}, /* no label yet */
-      {0, 300, NAN, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      {200, 40, 120, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
+      {200, 40, 2020, 2020, 1.02, DEMUR_ACCEPTANCE_IN_SIGHT},
+      {200, 40, 6092, 2020, 1.1, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      {200, 40, 1, 0, 1.0, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      {200, 40, 0, 2020, 1.24, DEMUR_ACCEPTANCE_BEYOND_PLAN}, /* more than can be simulated */
+      {200, 40, 0, 0, 1.418, DEMUR_ACCEPTANCE_OUTSIDE},
+      {200, 40, 0, 2020, 0.8, DEMUR_ACCEPTANCE_OUTSIDE},
+      {0, 0, 300, 300, NAN, DEMUR_ACCEPTANCE_IN_SIGHT}, /* no label yet */
+      {0, 0, 0, 300, NAN, DEMUR_ACCEPTANCE_BEYOND_PLAN},
+      /* O:E 0 of two patients, whose interval is 0 to 163; nine of one outcome; ten of both. */
+      {2, 0, 0, 2020, 0.0, DEMUR_ACCEPTANCE_TOO_FEW},
+      {200, 9, 0, 2020, 0.4, DEMUR_ACCEPTANCE_TOO_FEW},
+      {200, 191, 0, 2020, 3.0, DEMUR_ACCEPTANCE_TOO_FEW},
+      {5, 1, 120, 2020, 1.0, DEMUR_ACCEPTANCE_TOO_FEW},
+      {20, 10, 0, 2020, 3.0, DEMUR_ACCEPTANCE_OUTSIDE},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
-    g_assert_cmpint(
-        demur_acceptance_outlook(cases[i].n_more, cases[i].n_left, cases[i].ratio, 0.8, 1.25), ==,
-        cases[i].expected);
+    g_assert_cmpint(demur_acceptance_outlook(cases[i].n_labels, cases[i].n_events, cases[i].n_more,
+                                             cases[i].ratio, cases[i].n_left, 0.8, 1.25),
+                    ==, cases[i].expected);
 }
 
 int

@@ -1,0 +1,221 @@
+#include "tasks/accept-earlier.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json-reader.h"
+#include "base/person.h"
+#include "evaluation/acceptance-document.h"
+#include "store/audits.h"
+#include "store/cohorts.h"
+#include "selector/release.h"
+#include "store/selectors.h"
+#include "tasks/same-selector.h"
+
+void
+demur_accept_before_clear(DemurAcceptBefore *before) {
+  g_clear_pointer(&before->plans, g_ptr_array_unref);
+  g_clear_pointer(&before->patients, g_hash_table_unref);
+  g_clear_pointer(&before->newer, g_free);
+}
+
+static void
+earlier_free(gpointer data) {
+  DemurAcceptEarlier *earlier = data;
+  char *texts[] = {earlier->selector, earlier->digest, earlier->created, earlier->answer};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_free(texts[i]);
+  g_free(earlier);
+}
+
+/* Labels of a table that an answer saw: those that it looked at, and those behind a gap. */
+static size_t
+labels_seen(const DemurAcceptanceRecord *answer) {
+  g_autoptr(JsonNode) root = demur_json_parse(answer->document);
+  gint64 later = 0;
+  if (root != NULL && JSON_NODE_HOLDS_OBJECT(root) &&
+      !demur_json_read_int(json_node_get_object(root), "n_labels_later", 0, G_MAXINT32, &later,
+                           NULL))
+    later = 0;
+  return answer->n_labels + (size_t)later;
+}
+
+/* *earlier is NULL where no label of the plan was looked at. */
+static gboolean
+read_earlier(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
+             DemurAcceptEarlier **earlier, GError **error) {
+  *earlier = NULL;
+  g_autoptr(GPtrArray) answers = demur_acceptances_list(workspace, plan->id, error);
+  if (answers == NULL)
+    return FALSE;
+  size_t seen = 0, looked_at = 0;
+  for (guint i = 0; i < answers->len; i++) {
+    const DemurAcceptanceRecord *answer = answers->pdata[i];
+    seen = MAX(seen, labels_seen(answer));
+    looked_at = MAX(looked_at, answer->n_labels);
+  }
+  if (seen == 0)
+    return TRUE;
+  *earlier = g_new0(DemurAcceptEarlier, 1);
+  (*earlier)->selector = g_strdup(plan->selector);
+  (*earlier)->digest = g_strdup(plan->digest);
+  (*earlier)->created = g_strdup(plan->created);
+  (*earlier)->answer = g_strdup(((const DemurAcceptanceRecord *)answers->pdata[0])->answer);
+  (*earlier)->n_labels = looked_at;
+  return TRUE;
+}
+
+/* Who could have been drawn by a plan: in its document, or all of the site in its cohort. */
+static gboolean
+add_candidates(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
+               const DemurAcceptanceDocument *document, GHashTable *patients, GError **error) {
+  for (size_t i = 0; i < document->plan->n_chosen; i++)
+    g_hash_table_add(patients, demur_person_key(document->patient_ids[i]));
+  if (document->candidates != NULL) {
+    for (char **key = document->candidates; *key != NULL; key++)
+      g_hash_table_add(patients, g_strdup(*key));
+    return TRUE;
+  }
+  g_autoptr(GError) gone = NULL;
+  g_autoptr(DemurCohort) cohort = demur_cohorts_load_facts(workspace, plan->cohort, NULL, &gone);
+  const gssize site = cohort != NULL ? demur_cohort_find_site(cohort, plan->site) : -1;
+  if (site < 0) {
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the plan of %s for site '%s' is of an older program, and its cohort '%s' is "
+                    "gone: whom it could have drawn can't be told, so no plan can leave them out",
+                    plan->created, plan->site, plan->cohort);
+    return FALSE;
+  }
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    if (cohort->sites[i] == (guint32)site)
+      g_hash_table_add(patients, demur_person_key(cohort->patient_ids[cohort->patients[i]]));
+  return TRUE;
+}
+
+static gboolean
+add_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, gboolean of_selector,
+         DemurAcceptBefore *before, GError **error) {
+  DemurAcceptEarlier *earlier;
+  if (!read_earlier(workspace, plan, &earlier, error))
+    return FALSE;
+  if (earlier == NULL)
+    return TRUE;
+  g_autoptr(DemurAcceptanceDocument) d = demur_acceptance_document_from_json(plan->document, error);
+  gboolean ok = d != NULL;
+  if (ok && of_selector) {
+    const DemurAcceptanceSettings *settings = &d->plan->settings;
+    earlier->low = settings->low;
+    earlier->high = settings->high;
+    earlier->alpha = settings->alpha;
+    before->alpha_spent += settings->alpha;
+    g_ptr_array_add(before->plans, earlier);
+  } else {
+    earlier_free(earlier);
+  }
+  return ok &&
+         (before->patients == NULL || add_candidates(workspace, plan, d, before->patients, error));
+}
+
+/* The cohort's patients whose labels made an audit of the site, of any selector. */
+static gboolean
+add_audits(DemurWorkspace *workspace, const char *site, DemurCohort *cohort, GHashTable *patients,
+           GError **error) {
+  g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, error);
+  if (selectors == NULL)
+    return FALSE;
+  for (guint s = 0; s < selectors->len; s++) {
+    const DemurSelectorRecord *selector = selectors->pdata[s];
+    g_autoptr(GPtrArray) audits = demur_audits_list(workspace, selector->name, error);
+    if (audits == NULL)
+      return FALSE;
+    for (guint a = 0; a < audits->len; a++) {
+      const DemurAuditRecord *audit = audits->pdata[a];
+      g_autoptr(JsonNode) labels = g_strcmp0(audit->site, site) == 0 && audit->labels != NULL
+                                       ? demur_json_parse(audit->labels)
+                                       : NULL;
+      if (labels == NULL || !JSON_NODE_HOLDS_OBJECT(labels))
+        continue;
+      g_autoptr(GList) names = json_object_get_members(json_node_get_object(labels));
+      for (GList *name = names; name != NULL; name = name->next) {
+        const gssize row = demur_cohort_find_scan(cohort, name->data);
+        if (row >= 0)
+          g_hash_table_add(patients, demur_person_key(cohort->patient_ids[cohort->patients[row]]));
+      }
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+demur_accept_before_read(DemurTask *task, const char *site, const DemurSelector *selector,
+                         gint64 plan, DemurCohort *cohort, DemurAcceptBefore *before,
+                         GError **error) {
+  *before = (DemurAcceptBefore){.plans = g_ptr_array_new_with_free_func(earlier_free)};
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (cohort != NULL) {
+    before->patients = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (!add_audits(workspace, site, cohort, before->patients, error))
+      return FALSE;
+  }
+  g_autoptr(GPtrArray) all = demur_acceptance_plans_of_site(workspace, site, error);
+  if (all == NULL)
+    return FALSE;
+  for (guint i = 0; i < all->len; i++) {
+    const DemurAcceptancePlanRecord *one = all->pdata[i];
+    gboolean of_selector = g_strcmp0(one->selector_digest, demur_selector_digest(selector)) == 0 ||
+                           g_strcmp0(one->selector_digest, demur_selector_origin(selector)) == 0;
+    if (!of_selector &&
+        !demur_task_same_selector(task, one->selector, selector, &of_selector, error))
+      return FALSE;
+    if (of_selector && one->id > plan) {
+      g_free(before->newer);
+      before->newer = g_strdup(one->created);
+    }
+    if (one->id >= plan || (!of_selector && cohort == NULL))
+      continue;
+    if (!add_plan(workspace, one, of_selector, before, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+demur_accept_before_holds(const DemurAcceptBefore *before, const DemurCohort *cohort, size_t row) {
+  g_autofree char *key = demur_person_key(cohort->patient_ids[cohort->patients[row]]);
+  return g_hash_table_contains(before->patients, key);
+}
+
+gboolean
+demur_accept_before_spend(const DemurAcceptBefore *before, const char *site, double alpha,
+                          double *own, GError **error) {
+  *own = DEMUR_ACCEPT_ALPHA_SHARE * (alpha - before->alpha_spent);
+  if (*own > 1e-9 * alpha)
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "earlier plans of this selector at site '%s' have spent %g of the chance to "
+                  "accept wrongly, and --alpha %g is what all of them share: nothing is left for "
+                  "another; agree on a larger --alpha for all together",
+                  site, before->alpha_spent, alpha);
+  return FALSE;
+}
+
+void
+demur_accept_before_write(DemurJson *json, const DemurAcceptBefore *before) {
+  demur_json_begin_array(json, "earlier_plans");
+  for (guint i = 0; i < before->plans->len; i++) {
+    const DemurAcceptEarlier *earlier = before->plans->pdata[i];
+    const double range[] = {earlier->low, earlier->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", earlier->selector);
+    demur_json_string(json, "planned", earlier->created);
+    demur_json_string(json, "plan_digest", earlier->digest);
+    demur_json_doubles(json, "range", range, 2);
+    demur_json_double(json, "alpha", earlier->alpha);
+    demur_json_int(json, "n_labels", (gint64)earlier->n_labels);
+    demur_json_string(json, "answer", earlier->answer);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
