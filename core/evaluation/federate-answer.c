@@ -1,12 +1,13 @@
 /*   audit:       sum_i y_i - r_i,   sum_i r_i (1 - r_i),   sum_p (sum_(i of p) y_i - r_i)^2
  *   evaluation:  in cell (band, bin): n, sum y, sum r, sum (y - r)^2
  *
- * and the sums of metrics/offset-logistic.h. Cells are withheld by the rule for tables whose total is
- * known (base/small-cells.h), first among bands (all bins of a band are one row), then among the bins of
- * each band that is told: the withheld rows are told as one, so that what is said adds up to all scans.
- * Two rows or more are then withheld together, of DEMUR_SMALL_CELL patients of each label or more (unless
- * all are: then their total is). Counts are of patients, who may have scans in several rows: where those of
- * the withheld rows together are too few all the same, the smallest row that is left goes along. Source of the rule: Hundepool et al. 2012, chapter 4.
+ * and the sums of metrics/offset-logistic.h. Cells are told in groups of neighbours: bands from the highest
+ * scores down are joined until they have DEMUR_SMALL_CELL patients of each label together, what is left at the end
+ * goes along with the last; then the bins of the bands that stand together, from the lowest risks up, likewise. That
+ * makes as many groups as can be of those that are beside each other: each closes as early as it may. A group is so
+ * a rectangle of bands and bins, and the groups are all scans: whatever is added up or subtracted is of whole
+ * groups, none of which is small. Counts are of patients, who may have scans in several groups. Complete
+ * aggregation in place of suppression: Hundepool et al. 2012, chapter 4.
  *
  * A corrector's column that is an indicator makes its sums those of the scans that have it: a column of at
  * most 16 values is told of where each has as many patients of each label, and none but many share a value
@@ -21,7 +22,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/small-cells.h"
 
 #define MOST_VALUES 16 /* a column of more is no indicator, nor a grade */
 
@@ -174,64 +174,65 @@ new_group(DemurFederateAnswer *answer, size_t n_cells) {
   return group;
 }
 
-/* Which rows are withheld; rows [n]: each scan's. Returns how many are. */
+/* Runs of neighbouring rows, each of DEMUR_SMALL_CELL patients of each label; rows [n]: each scan's, n_rows and
+ * more: none. ends [n_rows]: the row behind each run. Returns how many there are, one at least. */
 static size_t
-withhold(const DemurFederateScans *scans, const size_t *rows, size_t n_rows, gboolean *withheld) {
-  g_autofree size_t *counts = g_new0(size_t, 2 * n_rows), *joined = g_new(size_t, MAX(scans->n, 1));
-  g_autofree gboolean *forced = g_new0(gboolean, n_rows);
-  count_patients(scans, rows, n_rows, 2, counts);
-  for (;;) {
-    const size_t n_withheld = demur_small_cells_beside(counts, n_rows, 2, forced, withheld);
-    if (n_withheld == 0 || n_withheld == n_rows)
-      return n_withheld;
-    size_t together[2], smallest = n_rows;
-    for (size_t i = 0; i < scans->n; i++)
-      joined[i] = rows[i] < n_rows && withheld[rows[i]] ? 0 : 1;
-    count_patients(scans, joined, 1, 2, together);
-    if (MIN(together[0], together[1]) >= DEMUR_SMALL_CELL)
-      return n_withheld;
-    for (size_t r = 0; r < n_rows; r++)
-      if (!withheld[r] &&
-          (smallest == n_rows ||
-           counts[2 * r] + counts[2 * r + 1] < counts[2 * smallest] + counts[2 * smallest + 1]))
-        smallest = r;
-    memcpy(forced, withheld, n_rows * sizeof *forced);
-    forced[smallest] = TRUE;
+join_neighbours(const DemurFederateScans *scans, const size_t *rows, size_t n_rows, size_t *ends) {
+  g_autofree size_t *begins = g_new0(size_t, n_rows + 2), *order = g_new(size_t, MAX(scans->n, 1)),
+                    *last = g_new0(size_t, MAX(2 * scans->n_patients, 1));
+  for (size_t i = 0; i < scans->n; i++)
+    begins[MIN(rows[i], n_rows) + 1]++;
+  for (size_t r = 0; r <= n_rows; r++)
+    begins[r + 1] += begins[r];
+  for (size_t i = 0; i < scans->n; i++)
+    order[begins[MIN(rows[i], n_rows)]++] = i; /* where a row began, it ends at last */
+  size_t n_runs = 0, patients[2] = {0, 0};
+  for (size_t r = 0, o = 0; r < n_rows; r++) {
+    for (; o < begins[r]; o++) {
+      const size_t label = scans->labels[order[o]] == 1,
+                   place = 2 * (size_t)scans->patients[order[o]] + label;
+      patients[label] += last[place] != n_runs + 1;
+      last[place] = n_runs + 1;
+    }
+    if (MIN(patients[0], patients[1]) < DEMUR_SMALL_CELL)
+      continue;
+    ends[n_runs++] = r + 1;
+    patients[0] = patients[1] = 0;
   }
+  n_runs = MAX(n_runs, 1);
+  ends[n_runs - 1] = n_rows;
+  return n_runs;
 }
 
+/* The bins of the bands from `first` to before `end`, which stand together. */
 static void
-group_band(const DemurFederateScans *scans, const Cells *cells, size_t band,
-           DemurFederateAnswer *answer) {
-  const size_t n_bins = cells->n_bins, first = band * n_bins;
-  g_autofree gboolean *withheld = g_new0(gboolean, n_bins);
-  g_autofree size_t *bins = g_new(size_t, MAX(scans->n, 1));
-  for (size_t i = 0; i < scans->n; i++)
-    bins[i] = cells->of[i] / n_bins == band ? cells->of[i] % n_bins : n_bins;
-  DemurFederateGroup *rest = NULL;
-  if (withhold(scans, bins, n_bins, withheld) > 0)
-    rest = new_group(answer, n_bins);
-  for (size_t b = 0; b < n_bins; b++)
-    add_cell(cells, first + b, withheld[b] ? rest : new_group(answer, 1));
+group_bands(const DemurFederateScans *scans, const Cells *cells, size_t first, size_t end,
+            DemurFederateAnswer *answer) {
+  const size_t n_bins = cells->n_bins;
+  g_autofree size_t *bins = g_new(size_t, MAX(scans->n, 1)), *ends = g_new(size_t, n_bins);
+  for (size_t i = 0; i < scans->n; i++) {
+    const size_t band = cells->of[i] / n_bins;
+    bins[i] = band >= first && band < end ? cells->of[i] % n_bins : n_bins;
+  }
+  const size_t n_runs = join_neighbours(scans, bins, n_bins, ends);
+  for (size_t run = 0, bin = 0; run < n_runs; bin = ends[run++]) {
+    DemurFederateGroup *group = new_group(answer, (end - first) * (ends[run] - bin));
+    for (size_t band = first; band < end; band++)
+      for (size_t b = bin; b < ends[run]; b++)
+        add_cell(cells, band * n_bins + b, group);
+  }
 }
 
 static void
 group_cells(const DemurFederateScans *scans, const Cells *cells, DemurFederateAnswer *answer) {
-  const size_t n_bands = cells->n_bands, n_bins = cells->n_bins, n_cells = n_bands * n_bins;
-  g_autofree gboolean *withheld = g_new0(gboolean, n_bands);
-  g_autofree size_t *bands = g_new(size_t, MAX(scans->n, 1));
+  const size_t n_bands = cells->n_bands, n_bins = cells->n_bins;
+  g_autofree size_t *bands = g_new(size_t, MAX(scans->n, 1)), *ends = g_new(size_t, n_bands);
   for (size_t i = 0; i < scans->n; i++)
     bands[i] = cells->of[i] / n_bins;
-  answer->groups = g_new0(DemurFederateGroup, n_cells + 1);
-  DemurFederateGroup *rest = NULL;
-  if (withhold(scans, bands, n_bands, withheld) > 0)
-    rest = new_group(answer, n_cells);
-  for (size_t band = 0; band < n_bands; band++) {
-    if (!withheld[band])
-      group_band(scans, cells, band, answer);
-    for (size_t b = 0; withheld[band] && b < n_bins; b++)
-      add_cell(cells, band * n_bins + b, rest);
-  }
+  answer->groups = g_new0(DemurFederateGroup, n_bands * n_bins);
+  const size_t n_runs = join_neighbours(scans, bands, n_bands, ends);
+  for (size_t run = 0, first = 0; run < n_runs; first = ends[run++])
+    group_bands(scans, cells, first, ends[run], answer);
 }
 
 /* ---- columns of few values ---- */

@@ -14,7 +14,7 @@ typedef struct {
   double n, coverage, positives;
   double expected, oe_ratio; /* sum r; positives / expected */
   double brier;
-  /* Over the bins that remain where each site's withheld ones are put together: S-BCE_q as in
+  /* Over the bins that remain where those that any site tells together are: S-BCE_q as in
    * metrics/selective.h, bins by edges in place of equal mass. */
   size_t n_bins;
   double sbce1, sbce2, sbceinf, debiased2;

@@ -11,7 +11,7 @@
  *   audit          sum y - r, sum r (1 - r) of the risks that the selector sees, and the sum over patients
  *                  of (their sum of y - r)^2
  *   evaluation     of bands of score and bins of risk: n, sum y, sum r, sum (y - r)^2, small ones together
- *                  with others (federate-answer.h)
+ *                  with their neighbours (federate-answer.h)
  *
  * Rounds and answers are canonical JSON with the SHA-256 of the rest as their member "digest", which
  * tells damage and editing, not who wrote them: that is for whoever carries them. An answer names its

@@ -391,7 +391,46 @@ test_small_cells_stand_with_others(void) {
   demur_assert_close(result->points[2].brier, squares / N, 1e-9, 0.0);
 }
 
-/* Many tables: a group is of 10 scans of each label or more, and the groups are all scans. */
+/* A group is some bands beside each other with the same bins beside each other. */
+static void
+assert_neighbours(const DemurFederateRound *round, const DemurFederateGroup *group) {
+  const guint32 n_bins = (guint32)round->n_edges + 1, first = group->cells[0],
+                last = group->cells[group->n_cells - 1];
+  const guint32 width = last % n_bins - first % n_bins + 1,
+                height = last / n_bins - first / n_bins + 1;
+  g_assert_cmpuint(group->n_cells, ==, width * height);
+  for (guint32 c = 0; c < group->n_cells; c++)
+    g_assert_cmpuint(group->cells[c], ==, first + c / width * n_bins + c % width);
+}
+
+/* Bins of 40, 4, 40 and 4 outcomes in one band, 40 scans without in each: the few go along with a neighbour, and
+ * what is no neighbour stands alone. */
+static void
+test_few_go_along_with_a_neighbour(void) {
+  g_autoptr(Material) m = material_new();
+  static const size_t outcomes[] = {40, 4, 40, 4};
+  static const double risks[] = {0.05, 0.15, 0.25, 0.35}, edges[] = {0.1, 0.2, 0.3};
+  size_t n = 0;
+  for (size_t b = 0; b < 4; b++)
+    for (size_t i = 0; i < outcomes[b] + 40; i++, n++) {
+      m->seen[n] = risks[b];
+      m->labels[n] = i < outcomes[b];
+    }
+  g_autoptr(DemurFederateRound) round =
+      start(DEMUR_FEDERATE_EVALUATION, DEMUR_RECALIBRATION_NONE, 2);
+  set_cuts(round, NULL, 0, edges, 3);
+  const DemurFederateScans scans = scans_of(m, round, 0, n);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFederateAnswer) answer = demur_federate_answer(round, "east", &scans, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(answer->n_groups, ==, 2);
+  g_assert_cmpuint(answer->groups[0].n_cells, ==, 1);
+  g_assert_cmpfloat(answer->groups[0].positives, ==, 40.0);
+  g_assert_cmpuint(answer->groups[1].n_cells, ==, 3);
+  g_assert_cmpfloat(answer->groups[1].positives, ==, 48.0);
+}
+
+/* Many tables: a group is of 10 scans of each label or more, of neighbours, and the groups are all scans. */
 static void
 test_no_group_is_small(void) {
   g_autoptr(Material) m = material_new();
@@ -417,6 +456,7 @@ test_no_group_is_small(void) {
         n += group->n;
         g_assert_cmpfloat(group->positives, >=, 10.0);
         g_assert_cmpfloat(group->n - group->positives, >=, 10.0);
+        assert_neighbours(round, group);
       }
       g_assert_cmpfloat(n, ==, (double)(begin_of(s + 1) - begin_of(s)));
     }
@@ -894,6 +934,7 @@ main(int argc, char **argv) {
   g_test_add_func("/federate/audit", test_audit_is_the_pooled_one);
   g_test_add_func("/federate/evaluation", test_evaluation_is_the_pooled_one);
   g_test_add_func("/federate/small-cells", test_small_cells_stand_with_others);
+  g_test_add_func("/federate/neighbours", test_few_go_along_with_a_neighbour);
   g_test_add_func("/federate/groups", test_no_group_is_small);
   g_test_add_func("/federate/small-site", test_a_small_site_tells_nothing);
   g_test_add_func("/federate/once", test_answers_are_asked_once_of_each);
