@@ -106,6 +106,23 @@ print_margins(const DemurMix *mix) {
   }
 }
 
+static gboolean
+is_bare(double value, const DemurInterval *interval) {
+  return isfinite(value) && !(isfinite(interval->low) && isfinite(interval->high));
+}
+
+/* Whether some number is told without an interval. */
+static gboolean
+lacks_interval(const DemurMix *mix) {
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    const DemurMixRow *row = &mix->rows[v];
+    if (is_bare(row->present, &row->present_interval) || is_bare(row->mix, &row->mix_interval) ||
+        is_bare(row->change, &row->change_interval))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
   const DemurMix *mix = study->mix;
@@ -133,7 +150,12 @@ print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
   if (mix->n_used < mix->n_replicates)
     g_print("In %zu of %zu replicates a wanted value had no scan%s.\n",
             mix->n_replicates - mix->n_used, mix->n_replicates,
-            isfinite(mix->rows[0].mix_interval.low) ? "" : ": too many for intervals");
+            mix->enough_used ? "" : ": too many for intervals");
+  if (mix->enough_used && lacks_interval(mix))
+    g_print(
+        "(no interval): a number that fewer than two replicates have, that one scan or hospital "
+        "alone tells\n"
+        "of, or whose interval has no end on one side.\n");
   g_print("95 %% intervals, weights fitted anew in each of %zu replicates that draw %ss%s.\n"
           "Taken for granted: within what the mix names, new scans are like those that there are.\n"
           "For research use, not a cleared device.\n",

@@ -285,3 +285,16 @@ demur_mix_change_standard_error(const DemurMixRatios *ratios, const double *infl
   *degrees = fourth > 0.0 ? fmax(squares * squares / fourth, 1.0) : NAN;
   return n_units >= 2 ? sqrt(squares) : NAN;
 }
+
+double
+demur_mix_correlation(const DemurMixRatios *ratios, const double *influences,
+                      const double *others) {
+  const size_t n_units = demur_sample_n_units(ratios->sample, ratios->unit);
+  double both = 0.0, squares = 0.0, other_squares = 0.0;
+  for (size_t u = 0; u < n_units; u++) {
+    both += influences[u] * others[u];
+    squares += influences[u] * influences[u];
+    other_squares += others[u] * others[u];
+  }
+  return squares > 0.0 && other_squares > 0.0 ? both / sqrt(squares * other_squares) : NAN;
+}

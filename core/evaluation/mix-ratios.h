@@ -67,6 +67,10 @@ void demur_mix_leverages(const DemurMixRatios *ratios, const double *raked, doub
 double demur_mix_change_standard_error(const DemurMixRatios *ratios, const double *influences,
                                        const double *others, const double *left, double *degrees);
 
+/* Correlation of two weightings' estimates from their rows [n_units] of influences; NaN where one has no spread. */
+double demur_mix_correlation(const DemurMixRatios *ratios, const double *influences,
+                             const double *others);
+
 /* The standard error of a value from its row [n_units] of influences. NaN for fewer than two units. */
 double demur_mix_ratio_standard_error(const DemurMixRatios *ratios, const guint32 *counts,
                                       const double *influences);

@@ -1,4 +1,7 @@
-/* Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix), the standard
+/* The interval of O:E's change is the wider of two on either side, by choice: where one hospital has most of what a mix
+ * wants more of, each alone is too sure (docs/benchmarks.md), and one that is too wide claims less.
+ *
+ * Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix), the standard
  * errors [2] of those that are ratios (mix-ratios.h) and, for site error, the squares that intervals are of. Values named in a wish are a category each, all
  * others one together: within it proportions stay by themselves. */
 #include "evaluation/mix.h"
@@ -145,18 +148,26 @@ measure_both(const Work *work, struct Scratch *scratch, DemurDrawn drawn, Measur
   }
 }
 
-/* The standard errors of the changes of ratios and their degrees of freedom [DEMUR_N_MIX_VALUES], from the
- * influences of the sample as it is, which are still those that were measured last. */
+/* What the intervals of the changes of ratios are made of [DEMUR_N_MIX_VALUES]. */
+typedef struct {
+  double error, degrees; /* standard error, degrees of freedom */
+  double correlation;    /* of both mixes' estimates */
+} ChangeSpread;
+
+/* From the influences of the sample as it is, which are still those that were measured last. */
 static void
-measure_changes(const Work *work, const double *raked, double *errors, double *degrees) {
+measure_changes(const Work *work, const double *raked, ChangeSpread *changes) {
   const size_t n_units = demur_sample_n_units(work->input->sample, work->unit);
   const double *present = work->scratch[0].ratio_influences,
                *mix = present + DEMUR_N_MIX_VALUES * n_units;
   g_autofree double *left = g_new(double, MAX(n_units, 1));
   demur_mix_leverages(&work->ratios, raked, left);
-  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
-    errors[v] = demur_mix_change_standard_error(&work->ratios, mix + v * n_units,
-                                                present + v * n_units, left, &degrees[v]);
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    const double *a = present + v * n_units, *b = mix + v * n_units;
+    changes[v].error =
+        demur_mix_change_standard_error(&work->ratios, b, a, left, &changes[v].degrees);
+    changes[v].correlation = demur_mix_correlation(&work->ratios, b, a);
+  }
 }
 
 static void
@@ -182,12 +193,12 @@ draw(size_t chunk, guint worker, gpointer data) {
 
 typedef struct {
   const Work *work;
-  const Measured *points;                       /* [2] */
-  const StandardErrors *errors;                 /* of the points */
-  const double *raked;                          /* [n] weights of the mix */
-  const double *change_errors, *change_degrees; /* [DEMUR_N_MIX_VALUES] of ratios */
-  size_t n_units[N_COMPARED];                   /* as many equal ones say as much */
-  double *buffer;                               /* [n_replicates] */
+  const Measured *points;       /* [2] */
+  const StandardErrors *errors; /* of the points */
+  const double *raked;          /* [n] weights of the mix */
+  const ChangeSpread *changes;  /* [DEMUR_N_MIX_VALUES] of ratios */
+  size_t n_units[N_COMPARED];   /* as many equal ones say as much */
+  double *buffer;               /* [n_replicates] */
 } Ends;
 
 static size_t
@@ -279,27 +290,25 @@ percentiles(const Ends *ends, DemurMixValue value, int which) {
   return interval;
 }
 
-/* The change of a ratio: Student's, of its linearised standard error (mix-ratios.h) or the replicates' deviation,
- * whichever is larger: a change is a product of two differences, and where both are near 0 it varies more
+/* The change of a ratio, by Student's quantile of its linearised standard error (mix-ratios.h) or the replicates'
+ * deviation, whichever is larger: a change is a product of two differences, and where both are near 0 it varies more
  * than it does at first order. */
 static DemurInterval
-change_interval(const Ends *ends, DemurMixValue value) {
+student_interval(const Ends *ends, DemurMixValue value) {
+  const ChangeSpread *spread = &ends->changes[value];
   const double change = ends->points[MIX].values[value] - ends->points[PRESENT].values[value];
   double mean, sd;
   demur_mean_sd(ends->buffer, collect(ends, value, CHANGE), &mean, &sd);
-  const double se =
-      isfinite(sd) ? fmax(sd, ends->change_errors[value]) : ends->change_errors[value];
+  const double se = isfinite(sd) ? fmax(sd, spread->error) : spread->error;
   if (!(isfinite(change) && se > 0.0 && isfinite(se)))
     return percentiles(ends, value, CHANGE);
-  const double half = se * demur_student_quantile(0.975, ends->change_degrees[value]);
+  const double half = se * demur_student_quantile(0.975, spread->degrees);
   return (DemurInterval){change - half, change + half};
 }
 
-/* Ratios: bootstrap-t, of shares on the logit and of O:E on the logarithm. */
+/* A share or O:E of one mix: bootstrap-t, of shares on the logit and of O:E on the logarithm. */
 static DemurInterval
-ratio_interval(const Ends *ends, DemurMixValue value, int which) {
-  if (which == CHANGE)
-    return change_interval(ends, value);
+value_interval(const Ends *ends, DemurMixValue value, int which) {
   const Work *work = ends->work;
   DemurInterval interval;
   DemurScale scale;
@@ -326,6 +335,37 @@ ratio_interval(const Ends *ends, DemurMixValue value, int which) {
   return percentiles(ends, value, which);
 }
 
+/* O:E's own intervals, and so the limits of its change by them (metrics/intervals.h); NaN without replicates. */
+static DemurInterval
+difference_interval(const Ends *ends, DemurMixValue value) {
+  DemurLimited limited[CHANGE];
+  for (int which = PRESENT; which < CHANGE; which++) {
+    const DemurInterval own = value_interval(ends, value, which);
+    limited[which] = (DemurLimited){ends->points[which].values[value], own.low, own.high};
+  }
+  DemurInterval interval;
+  demur_interval_difference(&limited[PRESENT], &limited[MIX], ends->changes[value].correlation,
+                            &interval.low, &interval.high);
+  return interval;
+}
+
+/* O:E's change ends on either side where the farther of Student's and its own intervals' does. */
+static DemurInterval
+change_interval(const Ends *ends, DemurMixValue value) {
+  DemurScale scale;
+  demur_mix_value_is_ratio(value, &scale);
+  DemurInterval interval = student_interval(ends, value);
+  if (scale != DEMUR_SCALE_LOG)
+    return interval;
+  const DemurInterval other = difference_interval(ends, value);
+  return (DemurInterval){fmin(interval.low, other.low), fmax(interval.high, other.high)};
+}
+
+static DemurInterval
+ratio_interval(const Ends *ends, DemurMixValue value, int which) {
+  return which == CHANGE ? change_interval(ends, value) : value_interval(ends, value, which);
+}
+
 static DemurInterval
 interval_of(const Ends *ends, DemurMixValue value, int which) {
   return value == DEMUR_MIX_CALIBRATION  ? calibration_interval(ends, which)
@@ -336,7 +376,7 @@ interval_of(const Ends *ends, DemurMixValue value, int which) {
 static void
 fill_rows(DemurMix *mix, const Ends *ends) {
   const DemurInterval none = {NAN, NAN};
-  const gboolean enough = (double)mix->n_used >= LEAST_USED * (double)mix->n_replicates;
+  mix->enough_used = (double)mix->n_used >= LEAST_USED * (double)mix->n_replicates;
   for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
     DemurMixRow *row = &mix->rows[v];
     *row = (DemurMixRow){NAN, NAN, NAN, none, none, none};
@@ -346,7 +386,7 @@ fill_rows(DemurMix *mix, const Ends *ends) {
     row->present = ends->points[0].values[v];
     row->mix = ends->points[1].values[v];
     row->change = row->mix - row->present;
-    if (!enough)
+    if (!mix->enough_used)
       continue;
     row->present_interval = interval_of(ends, (DemurMixValue)v, 0);
     row->mix_interval = interval_of(ends, (DemurMixValue)v, 1);
@@ -354,25 +394,15 @@ fill_rows(DemurMix *mix, const Ends *ends) {
   }
 }
 
+/* What is told may be next to 0, or few steps large: its ends are in steps too, 0 among them, and hold it. */
 static void
-round_interval(DemurInterval *interval, double change) {
-  interval->low = demur_told_rounded(interval->low, change);
-  interval->high = demur_told_rounded(interval->high, change);
-  if (isnan(interval->low) || isnan(interval->high))
-    *interval = (DemurInterval){NAN, NAN};
-}
-
-/* A change may be next to 0, which a step more or less is not told from: its ends are in steps too, 0 among them, and
- * hold the change that is told. */
-static void
-round_change(DemurMixRow *row, double change) {
-  DemurInterval *interval = &row->change_interval;
-  if (isnan(row->change) || isnan(interval->low) || isnan(interval->high)) {
+round_interval(double told, double change, DemurInterval *interval) {
+  if (isnan(told) || isnan(interval->low) || isnan(interval->high)) {
     *interval = (DemurInterval){NAN, NAN};
     return;
   }
-  interval->low = fmin(demur_told_difference(interval->low, 0.0, change), row->change) + 0.0;
-  interval->high = fmax(demur_told_difference(interval->high, 0.0, change), row->change) + 0.0;
+  interval->low = fmin(demur_told_difference(interval->low, 0.0, change), told) + 0.0;
+  interval->high = fmax(demur_told_difference(interval->high, 0.0, change), told) + 0.0;
 }
 
 /* In steps of outcomes, where something is refused. */
@@ -398,9 +428,9 @@ release_rows(const DemurMixInput *input, DemurMix *mix) {
     row->present = demur_told_rounded(row->present, counted[c].change);
     row->mix = demur_told_rounded(row->mix, counted[c].change);
     row->change = demur_told_difference(row->mix, row->present, counted[c].change);
-    round_interval(&row->present_interval, counted[c].change);
-    round_interval(&row->mix_interval, counted[c].change);
-    round_change(row, counted[c].change);
+    round_interval(row->present, counted[c].change, &row->present_interval);
+    round_interval(row->mix, counted[c].change, &row->mix_interval);
+    round_interval(row->change, counted[c].change, &row->change_interval);
   }
 }
 
@@ -715,8 +745,8 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   Measured points[2];
   StandardErrors errors;
   measure_both(work, scratch, as_is, points, &errors);
-  double change_errors[DEMUR_N_MIX_VALUES], change_degrees[DEMUR_N_MIX_VALUES];
-  measure_changes(work, weights, change_errors, change_degrees);
+  ChangeSpread changes[DEMUR_N_MIX_VALUES];
+  measure_changes(work, weights, changes);
   if (!draw_all(work, parallel, progress, error))
     return FALSE;
   for (size_t b = 0; b < input->n_replicates; b++)
@@ -724,9 +754,7 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   g_autofree double *buffer = g_new(double, MAX(input->n_replicates, 1));
   const size_t n_present = effective_units(s, work->unit, NULL),
                n_mix = effective_units(s, work->unit, weights);
-  const Ends ends = {
-      work,  points, &errors, weights, change_errors, change_degrees, {n_present, n_mix, n_mix},
-      buffer};
+  const Ends ends = {work, points, &errors, weights, changes, {n_present, n_mix, n_mix}, buffer};
   fill_rows(mix, &ends);
   if (input->released)
     release_rows(input, mix);

@@ -11,7 +11,8 @@
  *
  * Intervals: `unit`s are drawn with replacement, and in each replicate weights (and censoring) are
  * fitted anew, so what is not known of the weights is in them. Both mixes meet the same replicates:
- * changes are paired. O(n_replicates x (raking + n log n)). */
+ * changes are paired. That of O:E's change is rather too wide than too narrow (docs/benchmarks.md); of no replicates at
+ * all it is too narrow. O(n_replicates x (raking + n log n)). */
 #pragma once
 
 #include "base/parallel.h"
@@ -79,6 +80,7 @@ typedef struct {
   double n_effective, largest_weight;
   DemurUnit unit;              /* what a replicate draws */
   size_t n_replicates, n_used; /* n_used: those whose weights could be fitted */
+  gboolean enough_used;        /* otherwise nothing has an interval */
   /* Too few scans with, or without, the outcome, or with a named value: only coverage is told. */
   gboolean labels_withheld;
   DemurMixRow rows[DEMUR_N_MIX_VALUES];

@@ -168,6 +168,21 @@ demur_interval_symmetric(double *replicates, size_t n, double point, double trut
   *high = point + half;
 }
 
+static double
+difference_reach(double a, double b, double r) {
+  if (isnan(a) || isnan(b) || isnan(r))
+    return NAN;
+  return isinf(a) || isinf(b) ? INFINITY : sqrt(fmax(a * a + b * b - 2.0 * r * a * b, 0.0));
+}
+
+void
+demur_interval_difference(const DemurLimited *from, const DemurLimited *to, double r, double *low,
+                          double *high) {
+  const double d = to->value - from->value;
+  *low = d - difference_reach(to->value - to->low, from->high - from->value, r);
+  *high = d + difference_reach(to->high - to->value, from->value - from->low, r);
+}
+
 /* The sum's lower (side -1) or upper (1) quantile where theta^2 is `square`; z, t: the normal and Student's
  * quantile of the level. */
 static double

@@ -41,6 +41,19 @@ void demur_interval_basic(double *replicates, size_t n, double point, double tru
 void demur_interval_symmetric(double *replicates, size_t n, double point, double truth,
                               size_t n_units, double level, double *low, double *high);
 
+/* An estimate and the limits of its own interval. */
+typedef struct {
+  double value, low, high;
+} DemurLimited;
+
+/* Interval of to - from, d, of their own intervals and the correlation r of their estimates (Zou 2007, Toward using
+ * confidence intervals to compare correlations, Psychological Methods 12):
+ *   d - sqrt(a^2 + b^2 - 2 r a b),  a = to - to_low,  b = from_high - from,
+ * and its mirror image above. It is as lopsided as they are. Infinite where an end that it takes is, NaN where
+ * something is NaN. */
+void demur_interval_difference(const DemurLimited *from, const DemurLimited *to, double r,
+                               double *low, double *high);
+
 /* A sum of squares of estimates, which is larger than the sum theta^2 >= 0 of what they estimate: its mean
  * is theta^2 + added and its variance growth theta^2 + variance. */
 typedef struct {

@@ -53,6 +53,11 @@ test_shift(void) {
   assert_says(words->out, "simulated data");
   assert_says(words->out, "not a cleared device");
   assert_says(words->out, "they say nothing of other sites");
+  g_assert_null(strstr(words->out, "(no interval)"));
+  g_autoptr(Run) once = run_demur(sandbox, "shift", "s", "--cohort", "sim", "--mix",
+                                  "sex=female:0.7", "--bootstrap", "1", NULL);
+  assert_status(once, 0);
+  assert_says(once->out, "(no interval): a number that fewer than two replicates have");
 }
 
 static void

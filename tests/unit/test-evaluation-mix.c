@@ -193,11 +193,24 @@ test_small_cells(void) {
   drawn_clear(&drawn);
 }
 
-/* Where numbers are told in steps their change is one of the steps too, to the last digit, and has an interval, which a
- * change next to 0 lost: its ends are smaller than a step. */
+/* Both ends are steps, to the last digit, and hold what is told. */
 static void
-test_change_in_steps(void) {
-  Drawn drawn = draw_scans(N, 0.3, 3, 8);
+assert_told_within(double told, DemurInterval interval) {
+  const double ends[] = {interval.low, interval.high};
+  g_assert_cmpfloat(ends[0], <=, told);
+  g_assert_cmpfloat(ends[1], >=, told);
+  for (size_t e = 0; e < 2; e++) {
+    char text[32];
+    g_ascii_formatd(text, sizeof text, "%.6f", ends[e]);
+    g_assert_cmpfloat(ends[e], ==, g_ascii_strtod(text, NULL));
+  }
+}
+
+/* Where numbers are told in steps their change is one of the steps too, to the last digit, and all have an interval,
+ * which a change next to 0, and of few scans a value, lost: its ends are smaller than a step. */
+static void
+assert_steps(size_t n) {
+  Drawn drawn = draw_scans(n, 0.3, 3, 8);
   drawn.released = TRUE;
   static const char *const asked[] = {"kernel=sharp:0.1", "kernel=sharp:0.2", "kernel=sharp:0.4",
                                       "kernel=sharp:0.5", "kernel=sharp:0.6", "kernel=sharp:0.7"};
@@ -213,16 +226,18 @@ test_change_in_steps(void) {
                      row->change);
       g_assert_cmpfloat(row->change, ==, g_ascii_strtod(text, NULL));
       g_assert_cmpfloat_with_epsilon(row->change, row->mix - row->present, 1e-9);
-      const double ends[] = {row->change_interval.low, row->change_interval.high};
-      g_assert_cmpfloat(ends[0], <=, row->change);
-      g_assert_cmpfloat(ends[1], >=, row->change);
-      for (size_t e = 0; e < 2; e++) {
-        g_ascii_formatd(text, sizeof text, "%.6f", ends[e]);
-        g_assert_cmpfloat(ends[e], ==, g_ascii_strtod(text, NULL));
-      }
+      assert_told_within(row->change, row->change_interval);
+      assert_told_within(row->present, row->present_interval);
+      assert_told_within(row->mix, row->mix_interval);
     }
   }
   drawn_clear(&drawn);
+}
+
+static void
+test_steps(void) {
+  assert_steps(N);
+  assert_steps(200); /* a step is as large as most of the values */
 }
 
 /* A hospital of 60 scans in a network of 65: the network's share would tell of the 5 others. B and C
@@ -432,6 +447,30 @@ test_few_hospitals(void) {
   }
 }
 
+/* However alike both mixes are, the change of O:E is not known better than the one is known worse than the other: the
+ * limits of Zou for a correlation of 1, within which those of any other lie. */
+static void
+test_change_of_few_hospitals(void) {
+  static const DemurMixValue values[] = {DEMUR_MIX_OE_ALL, DEMUR_MIX_OE_ACCEPTED};
+  for (guint64 seed = 1; seed <= 12; seed++) {
+    Drawn drawn = draw_hospitals(7, 26, 60, 0.5, seed);
+    g_autoptr(DemurMix) mix = mix_of(&drawn, 100, NULL, "country=north:0.6", NULL);
+    g_assert_cmpint(mix->unit, ==, DEMUR_UNIT_SITE);
+    for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+      const DemurMixRow *row = &mix->rows[values[v]];
+      const double below = fabs((row->mix - row->mix_interval.low) -
+                                (row->present_interval.high - row->present)),
+                   above = fabs((row->mix_interval.high - row->mix) -
+                                (row->present - row->present_interval.low));
+      g_test_message("change %.3f (%.3f to %.3f), at least %.3f below and %.3f above", row->change,
+                     row->change_interval.low, row->change_interval.high, below, above);
+      g_assert_cmpfloat(row->change_interval.low, <=, row->change - below + 1e-9);
+      g_assert_cmpfloat(row->change_interval.high, >=, row->change + above - 1e-9);
+    }
+    drawn_clear(&drawn);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -439,10 +478,11 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/one-value-alone", test_one_value);
   g_test_add_func("/evaluation/mix/refused", test_refused);
   g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
-  g_test_add_func("/evaluation/mix/change-in-steps", test_change_in_steps);
+  g_test_add_func("/evaluation/mix/told-in-steps", test_steps);
   g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
   g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
   g_test_add_func("/evaluation/mix/few-hospitals-of-a-country", test_few_hospitals);
+  g_test_add_func("/evaluation/mix/change-of-few-hospitals", test_change_of_few_hospitals);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();
 }

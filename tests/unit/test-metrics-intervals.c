@@ -196,6 +196,26 @@ jackknife_by_hand(void) {
   g_assert_true(isnan(low) && isnan(high));
 }
 
+/* Sides of .4 and .9, of .2 and .3: by Pythagoras without correlation, their difference or sum with a whole one. */
+static void
+difference_by_hand(void) {
+  static const struct {
+    double r, low, high;
+  } rows[] = {{0.0, 0.5, 1.921954445729289}, {1.0, 0.9, 1.7}, {-1.0, 0.3, 2.1}};
+  const DemurLimited from = {1.0, 0.8, 1.3}, to = {2.0, 1.6, 2.9};
+  double low, high;
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    demur_interval_difference(&from, &to, rows[r].r, &low, &high);
+    demur_assert_close(low, rows[r].low, 1e-12, 0);
+    demur_assert_close(high, rows[r].high, 1e-12, 0);
+  }
+  const DemurLimited endless = {2.0, 1.6, INFINITY}, unknown = {2.0, NAN, 2.9};
+  demur_interval_difference(&from, &endless, 0.5, &low, &high);
+  g_assert_true(isfinite(low) && high == INFINITY);
+  demur_interval_difference(&from, &unknown, 0.5, &low, &high);
+  g_assert_true(isnan(low) && isfinite(high));
+}
+
 /* Sums of squares of k normal means theta_i with variance v: mean theta^2 + k v, variance 4 v theta^2 + 2 k
  * v^2. How often the interval of many draws holds theta^2, and on which side it misses; no theta lies below
  * an interval from 0. At theta 0 the upper end of a sum at its own .025 quantile is 0 (chi-square of 10 degrees:
@@ -255,6 +275,7 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/intervals/student-quantile", student_quantiles_match);
   g_test_add_func("/metrics/intervals/kinds-by-hand", interval_kinds_by_hand);
   g_test_add_func("/metrics/intervals/jackknife-by-hand", jackknife_by_hand);
+  g_test_add_func("/metrics/intervals/difference-by-hand", difference_by_hand);
   g_test_add_func("/metrics/intervals/squares-are-held", squares_are_held);
   return g_test_run();
 }
