@@ -394,15 +394,16 @@ fill_rows(DemurMix *mix, const Ends *ends) {
   }
 }
 
-/* What is told may be next to 0, or few steps large: its ends are in steps too, 0 among them, and hold it. */
+/* What is told may be next to 0, or few steps large: its ends are in steps too, 0 among them, rounded outwards, and hold
+ * it. */
 static void
 round_interval(double told, double change, DemurInterval *interval) {
   if (isnan(told) || isnan(interval->low) || isnan(interval->high)) {
     *interval = (DemurInterval){NAN, NAN};
     return;
   }
-  interval->low = fmin(demur_told_difference(interval->low, 0.0, change), told) + 0.0;
-  interval->high = fmax(demur_told_difference(interval->high, 0.0, change), told) + 0.0;
+  interval->low = fmin(demur_told_low_end(interval->low, change), told);
+  interval->high = fmax(demur_told_high_end(interval->high, change), told);
 }
 
 /* In steps of outcomes, where something is refused. */

@@ -152,8 +152,13 @@ demur_told_coverages_nearest(const DemurToldCoverages *told, double coverage) {
 
 /* Steps below 1 are parts of a whole, so that the number is the one nearest to its decimals. */
 static double
+steps(double count, double step) {
+  return step < 1.0 ? count / round(1.0 / step) : count * step;
+}
+
+static double
 in_steps(double value, double step) {
-  return step < 1.0 ? round(value / step) / round(1.0 / step) : round(value / step) * step;
+  return steps(round(value / step), step);
 }
 
 /* NaN: nothing is to be rounded. */
@@ -183,6 +188,21 @@ double
 demur_told_difference(double value, double from, double change) {
   const double step = step_of(change);
   return isnan(step) ? value - from : in_steps(value - from, step);
+}
+
+/* An end that is a step already is not moved by its last digit. */
+#define SAME_STEP 1e-9
+
+double
+demur_told_low_end(double low, double change) {
+  const double step = step_of(change);
+  return isnan(step) || !isfinite(low) ? low : steps(floor(low / step + SAME_STEP), step);
+}
+
+double
+demur_told_high_end(double high, double change) {
+  const double step = step_of(change);
+  return isnan(step) || !isfinite(high) ? high : steps(ceil(high / step - SAME_STEP), step) + 0.0;
 }
 
 /* Few bins are few differences of observed and expected, and the mean, root mean square and largest of

@@ -74,5 +74,8 @@ void demur_curves_release(const DemurSample *sample, const DemurMethod *method,
 double demur_told_rounded(double value, double change);
 /* value - from, both told in these steps, as one of them (0: none); NaN where either is. */
 double demur_told_difference(double value, double from, double change);
+/* An interval's ends as the steps at or outside of them (0: none), so that it holds what it held; what is not finite stays. */
+double demur_told_low_end(double low, double change);
+double demur_told_high_end(double high, double change);
 
 G_END_DECLS

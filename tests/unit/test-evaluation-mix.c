@@ -193,10 +193,12 @@ test_small_cells(void) {
   drawn_clear(&drawn);
 }
 
-/* Both ends are steps, to the last digit, and hold what is told. */
+/* Both ends are steps, to the last digit, and hold what is told and all that was held before. */
 static void
-assert_told_within(double told, DemurInterval interval) {
+assert_told_within(double told, DemurInterval interval, DemurInterval in_full) {
   const double ends[] = {interval.low, interval.high};
+  g_assert_cmpfloat(ends[0], <=, in_full.low + 1e-9);
+  g_assert_cmpfloat(ends[1], >=, in_full.high - 1e-9);
   g_assert_cmpfloat(ends[0], <=, told);
   g_assert_cmpfloat(ends[1], >=, told);
   for (size_t e = 0; e < 2; e++) {
@@ -211,24 +213,26 @@ assert_told_within(double told, DemurInterval interval) {
 static void
 assert_steps(size_t n) {
   Drawn drawn = draw_scans(n, 0.3, 3, 8);
-  drawn.released = TRUE;
   static const char *const asked[] = {"kernel=sharp:0.1", "kernel=sharp:0.2", "kernel=sharp:0.4",
                                       "kernel=sharp:0.5", "kernel=sharp:0.6", "kernel=sharp:0.7"};
   static const DemurMixValue counted[] = {DEMUR_MIX_OE_ACCEPTED, DEMUR_MIX_REJECTED_1,
                                           DEMUR_MIX_REJECTED_0};
   for (size_t c = 0; c < G_N_ELEMENTS(asked); c++) {
+    drawn.released = FALSE;
+    g_autoptr(DemurMix) full = mix_of(&drawn, 10, NULL, asked[c], NULL);
+    drawn.released = TRUE;
     g_autoptr(DemurMix) mix = mix_of(&drawn, 10, NULL, asked[c], NULL);
     for (size_t v = 0; v < G_N_ELEMENTS(counted); v++) {
-      const DemurMixRow *row = &mix->rows[counted[v]];
+      const DemurMixRow *row = &mix->rows[counted[v]], *whole = &full->rows[counted[v]];
       char text[32];
       g_ascii_formatd(text, sizeof text, "%.6f", row->change);
       g_test_message("%s: %.17g to %.17g, change %.17g", asked[c], row->present, row->mix,
                      row->change);
       g_assert_cmpfloat(row->change, ==, g_ascii_strtod(text, NULL));
       g_assert_cmpfloat_with_epsilon(row->change, row->mix - row->present, 1e-9);
-      assert_told_within(row->change, row->change_interval);
-      assert_told_within(row->present, row->present_interval);
-      assert_told_within(row->mix, row->mix_interval);
+      assert_told_within(row->change, row->change_interval, whole->change_interval);
+      assert_told_within(row->present, row->present_interval, whole->present_interval);
+      assert_told_within(row->mix, row->mix_interval, whole->mix_interval);
     }
   }
   drawn_clear(&drawn);

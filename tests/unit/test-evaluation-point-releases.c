@@ -177,6 +177,14 @@ test_steps(void) {
   g_assert_true(isnan(demur_told_rounded(0.0019, 1.0 / 8000.0)));
   g_assert_true(isnan(demur_told_rounded(NAN, 0.1)));
   demur_assert_close(demur_told_rounded(37.0, 1.0), 40.0, 1e-12, 0);
+  g_assert_cmpfloat(demur_told_low_end(0.0019, 1.0 / 8000.0), ==, 0.0);
+  g_assert_cmpfloat(demur_told_low_end(0.766, 1.0 / 8000.0), ==, 0.766);
+  g_assert_cmpfloat(demur_told_high_end(0.766, 1.0 / 8000.0), ==, 0.766);
+  g_assert_cmpfloat(demur_told_high_end(0.7641, 1.0 / 8000.0), ==, 0.766);
+  g_assert_cmpfloat(demur_told_low_end(-31.0, 1.0), ==, -40.0);
+  g_assert_cmpfloat(demur_told_high_end(31.0, 1.0), ==, 40.0);
+  g_assert_false(signbit(demur_told_high_end(-0.0001, 1.0 / 8000.0)));
+  g_assert_true(isinf(demur_told_high_end(INFINITY, 0.1)) && isnan(demur_told_low_end(NAN, 0.1)));
 }
 
 /* Two sites that take turns, 200 outcomes of 2,000 each: what is told of the whole is told of both;
