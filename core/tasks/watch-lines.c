@@ -26,7 +26,7 @@ share_is_few(double share, size_t n) {
 static gboolean
 is_few(const DemurWatchState *state, DemurWatchSignal signal, const char *since, double share,
        size_t n_since, size_t n_before) {
-  if (n_since < DEMUR_SMALL_CELL || n_before < DEMUR_SMALL_CELL)
+  if (n_since < DEMUR_SMALL_CELL || (n_before > 0 && n_before < DEMUR_SMALL_CELL))
     return TRUE;
   if (demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER)
     return FALSE;

@@ -30,8 +30,9 @@ GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate transl
  * near an alarm or one, and is another now; "" where no patient counts. */
 char *demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate);
 
-/* Whether what changed would tell of fewer than DEMUR_SMALL_CELL patients: those since, those before,
- * or those of them with the outcome, without it, with the value or without it. */
+/* Whether what changed would tell of fewer than DEMUR_SMALL_CELL patients: those since, those before (none before,
+ * where it was so from the first patient on, tell of nobody), or those of them with the outcome, without it, with
+ * the value or without it. */
 gboolean demur_watch_change_is_few(const DemurWatchState *state, DemurWatchSignal signal,
                                    const DemurWatchSignalResult *result);
 

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "store/series.h"
 #include "store/verdicts.h"
 #include "support/support.h"
+#include "tasks/watch-lines.h"
 #include "tasks/watch-stream.h"
 #include "words/words.h"
 
@@ -260,6 +262,40 @@ each_signal_of_the_watch_has_words(void) {
   }
 }
 
+/* O:E outside the agreed range from the first patient on has nobody before it, and is told; one patient before it, or few
+ * with the outcome since, would be told of by it. */
+static void
+test_few(void) {
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  g_autoptr(GArray) patients = demur_watch_patients_new();
+  for (guint i = 0; i < 3 * DEMUR_SMALL_CELL; i++) {
+    const DemurWatchPatient one = {
+        .when = g_strdup_printf("2026-05-%02u", i + 1), .score = 1.0, .label = i % 2};
+    g_array_append_val(patients, one);
+  }
+  guint32 rows[3 * DEMUR_SMALL_CELL];
+  for (guint32 i = 0; i < G_N_ELEMENTS(rows); i++)
+    rows[i] = i;
+  const DemurWatchState state = {.plan = plan, .patients = patients};
+  const struct {
+    size_t change;
+    gboolean few;
+  } cases[] = {{0, FALSE},
+               {1, TRUE},
+               {DEMUR_SMALL_CELL - 1, TRUE},
+               {DEMUR_SMALL_CELL, FALSE},
+               {DEMUR_SMALL_CELL + 1, TRUE}, /* nine with the outcome since */
+               {2 * DEMUR_SMALL_CELL + 1, TRUE}};
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    const DemurWatchSignalResult result = {.n = G_N_ELEMENTS(rows),
+                                           .rows = rows,
+                                           .change = cases[c].change,
+                                           .n_since = G_N_ELEMENTS(rows) - cases[c].change};
+    g_assert_cmpint(demur_watch_change_is_few(&state, DEMUR_WATCH_RANGE, &result), ==,
+                    cases[c].few);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -273,6 +309,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch-stream/scored-later", test_scored_later);
   g_test_add_func("/watch-stream/restart", test_restart);
   g_test_add_func("/watch-stream/labels", test_labels);
+  g_test_add_func("/watch-lines/few", test_few);
   const int failed = g_test_run();
   g_unlink(path);
   g_rmdir(folder);
