@@ -1,6 +1,7 @@
 /* demur watch start SELECTOR: what is watched in use, against whom, and what an alarm does; demur watch
  * show: what it sees; demur watch labels FILE: outcomes as they come; demur watch lift ALARM: a person
  * decides. */
+#include <math.h>
 #include <string.h>
 
 #include "app/cli/counted.h"
@@ -43,6 +44,7 @@ print_started_json(DemurContext *context, const DemurWatchStartParams *params,
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_int(json, "watch", started->id);
+  demur_json_double(json, "ended_watch", started->ended > 0 ? (double)started->ended : NAN);
   demur_json_string(json, "selector", params->selector);
   demur_json_string(json, "site", params->site);
   demur_json_string(json, "reference", params->cohort);
@@ -78,6 +80,10 @@ print_started(const DemurWatchStartParams *params, const DemurWatchStarted *star
           demur_cli_s(demur_watch_told_reference(params->site, started->n_reference)),
           params->cohort != NULL ? params->cohort : "those assessed so far", at_least,
           demur_watch_told_reference(params->site, started->plan->n_labelled));
+  if (started->ended > 0)
+    g_print("It ends watch %" G_GINT64_FORMAT
+            ": what that one had seen counts no more; its alarms stay until they are lifted.\n",
+            started->ended);
   if (started->n_trained > 0)
     g_print(started->n_trained == 1
                 ? "%zu scan is of a patient who made the selector and was left out.\n"

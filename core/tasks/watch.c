@@ -117,6 +117,20 @@ check_selector(const DemurAssessment *assessment, const char *name, GError **err
   return TRUE;
 }
 
+/* The watch in force of that selector at that site; 0: none, -1 with error. */
+static gint64
+find_in_force(DemurWorkspace *workspace, const DemurWatchStartParams *params, GError **error) {
+  g_autoptr(GPtrArray) records = demur_watches_list(workspace, params->selector, NULL, error);
+  if (records == NULL)
+    return -1;
+  for (guint i = 0; i < records->len; i++) {
+    const DemurWatchRecord *record = records->pdata[i];
+    if (g_strcmp0(record->site, params->site) == 0)
+      return record->id;
+  }
+  return 0;
+}
+
 static gboolean
 keep_start(DemurTask *task, const DemurWatchStartParams *params, const DemurSelector *selector,
            DemurWatchStarted *started, GError **error) {
@@ -130,7 +144,9 @@ keep_start(DemurTask *task, const DemurWatchStartParams *params, const DemurSele
                              .digest = started->digest,
                              .user = task->user,
                              .created = now};
-  const gboolean ok = demur_watches_save(demur_task_workspace(task, NULL), &record, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, NULL);
+  started->ended = find_in_force(workspace, params, error);
+  const gboolean ok = started->ended >= 0 && demur_watches_save(workspace, &record, error);
   started->id = record.id;
   return ok;
 }

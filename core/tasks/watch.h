@@ -25,6 +25,7 @@ typedef struct {
   DemurWatchPlan *plan;
   size_t n_reference; /* patients */
   size_t n_trained;   /* .. left out, as they made the selector */
+  gint64 ended;       /* the watch of the selector at the site that this one ends; 0: none */
 } DemurWatchStarted;
 
 /* Fixes what is watched, against whom, and what an alarm does; of each patient one scan, drawn by

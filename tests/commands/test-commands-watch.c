@@ -136,6 +136,12 @@ test_stop_and_lift(void) {
 
   /* Not by looking, not by beginning anew, not without a reason. */
   g_autoptr(Run) anew = run_json(sandbox, 0, "watch", "start", "s", "--cohort", "other", NULL);
+  g_assert_cmpfloat(number_at(root_of(anew), "ended_watch"), ==, 1.0);
+  g_autoptr(Run) once_more = run_demur(sandbox, "watch", "start", "s", "--cohort", "other", NULL);
+  assert_says(once_more->out, "It ends watch 2: ");
+  g_autoptr(Run) elsewhere =
+      run_json(sandbox, 0, "watch", "start", "s", "--cohort", "other", "--site", "H09", NULL);
+  g_assert_true(is_null_at(root_of(elsewhere), "ended_watch"));
   g_autoptr(Run) still = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
   g_assert_cmpuint(count_verdicts(still, "accepted", NULL), ==, 0);
   g_autoptr(Run) no_reason = run_demur(sandbox, "watch", "lift", "1", NULL);
