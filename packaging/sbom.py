@@ -5,7 +5,8 @@ of the libraries as text.
     sbom.py OUT.spdx.json NOTICES.txt PACKAGE.deb..
 
 Every package that a built one depends on, and those in turn, with the versions installed here, which are those that
-it was built against. Alternatives count where one is installed. Deterministic: sorted, dated by SOURCE_DATE_EPOCH.
+it was built against. Alternatives count where one is installed; where none is (what only runs, such as numpy, need not be there to build),
+the first stands in the bill without a version. Deterministic: sorted, dated by SOURCE_DATE_EPOCH.
 The licences of a library are the short names in its Debian copyright file, as they stand there: no judgement of ours,
 so licenseDeclared is NOASSERTION."""
 import datetime
@@ -57,19 +58,24 @@ def licences_of(name):
 
 
 def closure(wanted, table):
-    """Names of installed packages that the groups of alternatives need, and what those need."""
+    """Names of installed packages that the groups of alternatives need, and what those need; and of what is not installed."""
     found, missing, queue = set(), set(), list(wanted)
     while queue:
         group = queue.pop()
         there = [name for name in group if name in table]
         if not there:
-            missing.add(" | ".join(group))
+            missing.add(group[0])
             continue
         for name in there[:1]:
             if name not in found:
                 found.add(name)
                 queue.extend(table[name][2])
     return found, missing
+
+
+def taken(group, table):
+    """Which of a group of alternatives the bill names: the first that is installed, else the first."""
+    return next((name for name in group if name in table), group[0])
 
 
 def reference(name):
@@ -84,7 +90,7 @@ def main(out, notices, debs):
             digest = hashlib.sha256(file.read()).hexdigest()
         built[field(deb, "Package")] = (deb, field(deb, "Version"), digest,
                                         names_of(", ".join([field(deb, "Pre-Depends"), field(deb, "Depends")])))
-    needed = set()
+    needed, absent = set(), set()
     for name, (deb, version, digest, depends) in sorted(built.items()):
         packages.append({
             "SPDXID": reference(name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
@@ -98,13 +104,10 @@ def main(out, notices, debs):
         for group in own:
             relations.append((reference(name), "DEPENDS_ON", reference(next(w for w in group if w in built))))
         direct, missing = closure(others, table)
-        if missing:
-            print(f"{name}: not installed here, so left out: {', '.join(sorted(missing))}", file=sys.stderr)
         for group in others:
-            first = next((word for word in group if word in table), None)
-            if first is not None:
-                relations.append((reference(name), "DEPENDS_ON", reference(first)))
+            relations.append((reference(name), "DEPENDS_ON", reference(taken(group, table))))
         needed |= direct
+        absent |= missing
     for name in sorted(needed):
         version, source, depends, homepage = table[name]
         licences = licences_of(name)
@@ -118,9 +121,13 @@ def main(out, notices, debs):
             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                               "referenceLocator": f"pkg:deb/debian/{name}@{version}"}]})
         for group in depends:
-            first = next((word for word in group if word in table), None)
-            if first in needed:
-                relations.append((reference(name), "DEPENDS_ON", reference(first)))
+            relations.append((reference(name), "DEPENDS_ON", reference(taken(group, table))))
+    for name in sorted(absent):
+        packages.append({
+            "SPDXID": reference(name), "name": name, "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "comment": "no package of this name was installed where the packages were built: its version, its licence and what it needs are not known",
+            "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION",
+            "copyrightText": "NOASSERTION", "supplier": "NOASSERTION"})
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     created = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     text = json.dumps(packages, sort_keys=True)
@@ -139,6 +146,8 @@ def main(out, notices, debs):
                    "their licences: /usr/share/doc/PACKAGE/copyright where they are installed.\n\n")
         for name in sorted(needed):
             file.write(f"{name} {table[name][0]} ({table[name][1]}): {'; '.join(licences_of(name)) or 'see there'}\n")
+        for name in sorted(absent):
+            file.write(f"{name} (not installed where the packages were built): see there\n")
 
 
 if __name__ == "__main__":

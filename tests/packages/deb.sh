@@ -12,25 +12,7 @@ sh "$1/packaging/build-deb.sh" "$work/first" >"$work/log" 2>&1 || { tail -40 "$w
 sh "$1/packaging/build-deb.sh" "$work/second" >"$work/log" 2>&1 || { tail -40 "$work/log"; exit 1; }
 (cd "$work/first" && sha256sum -- *.deb demur.spdx.json third-party.txt) >"$work/digests"
 (cd "$work/second" && sha256sum -c "$work/digests")
-python3 - "$work/first" << 'END'
-import hashlib, json, os, sys
-folder = sys.argv[1]
-bill = json.load(open(f"{folder}/demur.spdx.json"))
-packages = {p["SPDXID"]: p for p in bill["packages"]}
-assert bill["spdxVersion"] == "SPDX-2.3" and len(packages) == len(bill["packages"])
-for relation in bill["relationships"]:
-    assert relation["relatedSpdxElement"] in packages, relation
-    assert relation["spdxElementId"] in packages or relation["spdxElementId"] == bill["SPDXID"], relation
-described = {r["relatedSpdxElement"] for r in bill["relationships"] if r["relationshipType"] == "DESCRIBES"}
-names = {packages[d]["name"] for d in described}
-assert names == {"demur", "demur-workstation", "libdemur0", "libdemur-dev", "python3-demur", "demur-doc"}, names
-for d in described:
-    with open(os.path.join(folder, packages[d]["packageFileName"]), "rb") as file:
-        assert hashlib.sha256(file.read()).hexdigest() == packages[d]["checksums"][0]["checksumValue"]
-direct = {packages[r["relatedSpdxElement"]]["name"] for r in bill["relationships"]
-          if r["spdxElementId"].endswith("-demur")}
-assert {"libsqlite3-0", "libglib2.0-0", "libdcmtk17", "libopenblas0"} <= direct, direct
-END
+python3 "$1/tests/packages/bill.py" "$work/first"
 for package in demur demur-workstation libdemur0 libdemur-dev python3-demur demur-doc; do
   dpkg-deb -x "$work/first/$package"_*.deb "$work/root"
 done
