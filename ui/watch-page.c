@@ -2,6 +2,7 @@
 
 #include "report/evidence.h"
 #include "report/format.h"
+#include "report/use.h"
 #include "tasks/watch-lines.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
@@ -81,10 +82,12 @@ spark_new(const DemurWatchLine *line) {
   spark->limit = line->limit;
   DemurDrawing *drawing = demur_drawing_new(line->title, SPARK_WIDTH, SPARK_HEIGHT);
   demur_drawing_set(drawing, draw_spark, NULL, spark, spark_free);
+  g_autofree char *now = demur_text_evidence(line->now, demur_words_translate),
+                  *limit = demur_text_evidence(line->limit, demur_words_translate);
   g_autofree char *words = g_strdup_printf(
-      ngettext_("evidence of a change %.3g after %zu patient; an alarm is %.0f",
-                "evidence of a change %.3g after %zu patients; an alarm is %.0f", line->n),
-      line->now, line->n, line->limit);
+      ngettext_("evidence of a change %s after %zu patient; an alarm is %s",
+                "evidence of a change %s after %zu patients; an alarm is %s", line->n),
+      now, line->n, limit);
   demur_drawing_describe(drawing, words);
   gtk_widget_set_valign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
   return GTK_WIDGET(drawing);
@@ -106,11 +109,14 @@ label_new(const char *text, const char *style) {
 /* Never colour alone. */
 static GtkWidget *
 state_new(const DemurWatchLine *line) {
-  const char *text = line->alarm                     ? _("⚑ Alarm")
+  const char *text = line->alarm && line->withholds  ? _("⚑ Alarm, stops")
+                     : line->alarm                   ? _("⚑ Alarm, told only")
                      : line->n == 0                  ? _("– nothing yet")
                      : line->now >= line->limit / 10 ? _("△ unusual")
                                                      : _("✓ no alarm");
-  return label_new(text, line->alarm ? "stopped" : NULL);
+  return label_new(text, line->alarm && line->withholds ? "stopped"
+                         : line->alarm                  ? "strong"
+                                                        : NULL);
 }
 
 static GtkWidget *
@@ -202,11 +208,14 @@ alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAl
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
   gtk_widget_add_css_class(box, "card");
   g_autofree char *change = demur_watch_alarm_words(state, alarm, demur_words_translate);
-  g_autofree char *title =
-      g_strdup_printf(_("Alarm %u of %.10s"), (guint)alarm->id, alarm->created);
+  g_autofree char *created = demur_text_date_in(alarm->created, demur_words_translate),
+                  *lifted_on = alarm->lifted != NULL
+                                   ? demur_text_date_in(alarm->lifted, demur_words_translate)
+                                   : NULL;
+  g_autofree char *title = g_strdup_printf(_("Alarm %u of %s"), (guint)alarm->id, created);
   const gboolean stops = alarm->withholds && alarm->lifted == NULL;
   g_autofree char *lifted = alarm->lifted != NULL
-                                ? g_strdup_printf(_("Lifted on %.10s by %s: %s"), alarm->lifted,
+                                ? g_strdup_printf(_("Lifted on %s by %s: %s"), lifted_on,
                                                   alarm->lifted_by, alarm->lifted_why)
                                 : NULL;
   const char *now = lifted != NULL ? lifted
@@ -242,11 +251,12 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
           : g_strdup_printf(_("Selector %s at every site%s"), record->selector,
                             state->plan->simulated ? _(" · SIMULATED DATA") : "");
   g_autofree char *headline = demur_watch_headline(state, FALSE, demur_words_translate);
+  g_autofree char *most = demur_text_coverage(state->plan->alpha);
   g_autofree char *note = g_strdup_printf(
-      _("The line rises as it becomes less likely that nothing changed; the dashed line is the "
-        "alarm. An e-value is what a bet of 1 on a change has become: 1 or less is no evidence of one. "
-        "Where nothing changes, at most %g %% of hospitals ever see an alarm."),
-      100.0 * state->plan->alpha);
+      _("Each line goes from the first patient (left) to the last (right) and rises as it becomes "
+        "less likely that nothing changed; the dashed line is the alarm. An e-value is what a bet of 1 on a change has become: 1 or less is no evidence of one. "
+        "Where nothing changes, at most %s of hospitals ever see an alarm."),
+      most);
   gtk_box_append(page->watches, label_new(title, "strong"));
   gtk_box_append(page->watches,
                  label_new(headline, demur_watch_n_stops(state) > 0 ? "stopped" : NULL));
@@ -261,8 +271,8 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
   /* Of many alarms the table is the overview; of a few, what is to be decided stands first. */
   if (n_stops <= MOST_ALARMS_FIRST)
     add_alarms(page, state, TRUE);
+  gtk_box_append(page->watches, label_new(note, "muted")); /* how the table is read, above it */
   gtk_box_append(page->watches, signals_new(state));
-  gtk_box_append(page->watches, label_new(note, "muted"));
   if (n_stops > MOST_ALARMS_FIRST)
     add_alarms(page, state, TRUE);
   add_alarms(page, state, FALSE);

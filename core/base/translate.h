@@ -33,4 +33,9 @@ demur_format(DemurTranslate translate, const char *format) {
   return demur_translate(translate, format);
 }
 
+/* digits ("0.0134") with the decimal mark of the reader's language (owned); no marks between thousands. */
+char *demur_translate_digits(DemurTranslate translate, const char *digits);
+/* The same of value by a format of one double ("%.3g") that gives at most G_ASCII_DTOSTR_BUF_SIZE - 1 digits. */
+char *demur_translate_number(DemurTranslate translate, const char *format, double value);
+
 G_END_DECLS

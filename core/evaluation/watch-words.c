@@ -8,9 +8,10 @@
 
 /* "41", "6", "0.4": a share in percent. */
 static char *
-percent(double share) {
-  return isfinite(share) ? g_strdup_printf(share < 0.0995 ? "%.1f" : "%.0f", 100.0 * share)
-                         : g_strdup("?");
+percent(double share, DemurTranslate translate) {
+  return isfinite(share)
+             ? demur_translate_number(translate, share < 0.0995 ? "%.1f" : "%.0f", 100.0 * share)
+             : g_strdup("?");
 }
 
 /* What is counted: "reconstruction kernel B60f", with a word for what is not recorded. */
@@ -49,7 +50,8 @@ demur_watch_before_is_few(DemurWatchSignal signal, const DemurWatchSignalResult 
 static char *
 share_words(DemurWatchSignal signal, const char *what, const DemurWatchSignalResult *result,
             const char *when, DemurTranslate translate) {
-  g_autofree char *since = percent(result->since), *before = percent(result->before);
+  g_autofree char *since = percent(result->since, translate),
+                  *before = percent(result->before, translate);
   if (!isfinite(result->before))
     return g_strdup_printf(
         demur_translate(translate, N_("%s: %s %% of %zu patients since %s, no one before")), what,
@@ -80,17 +82,22 @@ demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,
   }
   if (signal == DEMUR_WATCH_OUTCOME)
     return share_words(signal, title, result, when, translate);
-  if (signal == DEMUR_WATCH_RANGE)
-    return g_strdup_printf(
-        demur_translate(translate, N_("%s: %.2f in %zu patients since %s, agreed are %g to %g")),
-        title, result->since, result->n_since, when, plan->low, plan->high);
   const gboolean labelled = demur_watch_columns[signal].kind == DEMUR_WATCH_LABELLED;
+  const char *digits = labelled || signal == DEMUR_WATCH_RANGE ? "%.2f" : "%.3g";
+  g_autofree char *since = demur_translate_number(translate, digits, result->since),
+                  *before = demur_translate_number(translate, digits, result->before);
+  if (signal == DEMUR_WATCH_RANGE) {
+    g_autofree char *low = demur_translate_number(translate, "%g", plan->low),
+                    *high = demur_translate_number(translate, "%g", plan->high);
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s: %s in %zu patients since %s, agreed are %s to %s")),
+        title, since, result->n_since, when, low, high);
+  }
   const char *format =
-      labelled
-          ? (isfinite(result->before) ? N_("%s: %.2f in %zu patients since %s, %.2f before")
-                                      : N_("%s: %.2f in %zu patients since %s"))
-          : (isfinite(result->before) ? N_("%s: median %.3g in %zu patients since %s, %.3g before")
-                                      : N_("%s: median %.3g in %zu patients since %s"));
-  return g_strdup_printf(demur_translate(translate, format), title, result->since, result->n_since,
-                         when, result->before);
+      labelled ? (isfinite(result->before) ? N_("%s: %s in %zu patients since %s, %s before")
+                                           : N_("%s: %s in %zu patients since %s"))
+               : (isfinite(result->before) ? N_("%s: median %s in %zu patients since %s, %s before")
+                                           : N_("%s: median %s in %zu patients since %s"));
+  return g_strdup_printf(demur_translate(translate, format), title, since, result->n_since, when,
+                         before);
 }

@@ -138,7 +138,7 @@ draw_one(const DemurEvidence *chart, cairo_t *cr, const DemurPalette *palette,
   if (panel->change != NULL)
     draw_change(cr, palette, &plot, panel);
   draw_lines(cr, palette, &plot, panel, 1.0);
-  g_autofree char *limit = demur_text_evidence(panel->limit),
+  g_autofree char *limit = demur_text_evidence(panel->limit, NULL),
                   *alarm = g_strdup_printf("alarm: %s", limit);
   demur_chart_text(cr, palette, alarm, size, TRUE, palette->warning, plot.area.x + 4.0,
                    height_of(&plot, panel->limit) - 2.0, 0, 1, 0);
@@ -150,8 +150,9 @@ draw_panel(const DemurEvidencePanel *panel, cairo_t *cr, const DemurPalette *pal
   const double size = palette->font_size;
   demur_chart_text(cr, palette, panel->title, size, panel->alarm_at > 0, palette->ink, r.x, r.y, 0,
                    0, r.width);
-  g_autofree char *now = demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0),
-                  *limit = demur_text_evidence(panel->limit);
+  g_autofree char *now =
+                      demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0, NULL),
+                  *limit = demur_text_evidence(panel->limit, NULL);
   g_autofree char *count = demur_text_counted((guint64)(panel->n > 0 ? last_patient(panel) : 0.0),
                                               "patient", "patients"),
                   *words = panel->alarm_at > 0 /* there is room for no more */
@@ -227,10 +228,11 @@ chart_describe(gconstpointer data) {
       g_string_new("Evidence that something changed, on a logarithmic axis; 1 is none.");
   for (size_t p = 0; p < chart->n_panels; p++) {
     const DemurEvidencePanel *panel = &chart->panels[p];
-    g_autofree char *now = demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0);
+    g_autofree char *now =
+        demur_text_evidence(panel->n > 0 ? panel->evidence[panel->n - 1] : 1.0, NULL);
     g_autofree char *count = demur_text_counted((guint64)(panel->n > 0 ? last_patient(panel) : 0.0),
                                                 "patient", "patients");
-    g_autofree char *limit = demur_text_evidence(panel->limit);
+    g_autofree char *limit = demur_text_evidence(panel->limit, NULL);
     g_string_append_printf(text, " %s: %s after %s, an alarm is %s", panel->title, now, count,
                            limit);
     if (panel->alarm_at > 0)

@@ -122,9 +122,9 @@ add_facts(DemurPages *p, const DemurReportAcceptance *a) {
       &rows, "Risks shown",
       g_strdup_printf("%s of patients (%s to %s); asked for %s", share, low, high, asked));
   if (a->answered && !a->few) {
-    g_autofree char *above = demur_text_evidence(a->evidence_above),
-                    *below = demur_text_evidence(a->evidence_below),
-                    *limit = demur_text_evidence(1.0 / a->alpha);
+    g_autofree char *above = demur_text_evidence(a->evidence_above, NULL),
+                    *below = demur_text_evidence(a->evidence_below, NULL),
+                    *limit = demur_text_evidence(1.0 / a->alpha, NULL);
     demur_rows_pair(&rows, "Evidence that O:E is above the lower, below the upper end",
                     g_strdup_printf("%s, %s; both must reach %s", above, below, limit));
     demur_rows_pair(&rows, "Calibration intercept (95 % interval)",
@@ -154,10 +154,13 @@ add_test(DemurPages *p, const DemurReportAcceptance *a) {
   DemurChart *chart = demur_chart_acceptance(p->input->use, a->site);
   if (chart) {
     demur_section_chart(p, 210, chart);
-    demur_section_text(p, DEMUR_TEXT_NOTE,
-                       "Each mark is a look at the outcomes known by then, its line the 95\u00a0%% "
-                       "interval. Accepted: the line lies inside the band. Not accepted: it lies "
-                       "outside.");
+    demur_section_text(
+        p, DEMUR_TEXT_NOTE,
+        "Each mark is a look at the outcomes known by then, its line the 95\u00a0%% "
+        "interval. Accepted: O:E is shown to lie above the lower end of the band, "
+        "and below its upper end, each by evidence of its own (in the table), so that "
+        "the line may reach a little beyond it. Not accepted: it is shown to lie "
+        "outside.");
   }
   add_facts(p, a);
 }
@@ -187,10 +190,11 @@ change_words(const DemurReportSignal *s) {
 /* Now, and when it was highest. */
 static char *
 evidence_words(const DemurReportSignal *s) {
-  g_autofree char *now = demur_text_evidence(s->now), *limit = demur_text_evidence(s->limit);
+  g_autofree char *now = demur_text_evidence(s->now, NULL),
+                  *limit = demur_text_evidence(s->limit, NULL);
   if (s->n == 0)
     return g_strdup("");
-  g_autofree char *most = demur_text_evidence(s->most);
+  g_autofree char *most = demur_text_evidence(s->most, NULL);
   if (!s->most_reached || strcmp(most, now) == 0)
     return g_strdup_printf("e-value now %s; alarm at %s", now, limit);
   g_autofree char *when = demur_text_date(s->most_reached);
@@ -292,6 +296,13 @@ add_watch(DemurPages *p, const DemurReportWatch *w) {
     demur_section_text(p, DEMUR_TEXT_SECTION, "Watch in use: every site");
   demur_section_text(p, DEMUR_TEXT_STRONG, "%s%s", w->simulated ? "Simulated data. " : "",
                      w->headline);
+  if (w->stopped)
+    demur_section_text(
+        p, DEMUR_TEXT_BODY,
+        "What to do: find out what changed at the site (a scanner, a kernel, the model, who is "
+        "scanned). Correct it, or show by outcomes or a site audit that the risks still hold. Then "
+        "lift each alarm that stops, on the Watch page or by `demur watch lift`, and say why; that "
+        "is kept.");
   g_autofree char *began = date(w->began),
                   *count = demur_text_counted(w->n_patients, "patient", "patients");
   demur_section_text(p, DEMUR_TEXT_BODY,

@@ -8,9 +8,12 @@
 #define MOST_TOLD 1e6
 
 char *
-demur_text_evidence(double evidence) {
-  if (evidence > MOST_TOLD)
-    return g_strdup("over 1,000,000");
+demur_text_evidence(double evidence, DemurTranslate translate) {
+  if (evidence > MOST_TOLD) {
+    g_autofree char *most = demur_text_count((guint64)MOST_TOLD);
+    /* Translators: of an e-value that is larger than this number. */
+    return g_strdup_printf(demur_translate(translate, N_("over %s")), most);
+  }
   return evidence < 9.95 ? demur_text_decimal(evidence, 1)
                          : demur_text_count((guint64)llround(evidence));
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/json-writer.h"
+#include "base/translate.h"
 #include "evaluation/acceptance.h"
 #include "evaluation/watch.h"
 
@@ -103,7 +104,8 @@ typedef struct {
 /* Members used_up_to, watches and acceptances of the open object; use NULL: nothing. */
 void demur_report_use_write(DemurJson *json, const DemurReportUse *use);
 
-/* An e-value for people (owned): "3.2", "41", "1,204", "over 1,000,000". */
-char *demur_text_evidence(double evidence);
+/* An e-value for people (owned): "3.2", "41", "1,204", "over 1,000,000", by this thread's marks
+ * (report/format.h). */
+char *demur_text_evidence(double evidence, DemurTranslate translate);
 
 G_END_DECLS

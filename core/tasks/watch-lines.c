@@ -102,12 +102,17 @@ told_ratio(const DemurWatchState *state, const DemurWatchSignalResult *result,
   demur_bet_interval(&(DemurBetPairs){result->n, ones, labels, risks}, (DemurBetBounds){1.0, 1.0},
                      RANGE_FRACTION, RANGE_FRACTION, 0.05, &low, &high);
   const DemurWatchPlan *plan = state->plan;
-  g_autofree char *above = isfinite(high) ? g_strdup_printf("%.2f", high) : g_strdup("∞");
+  g_autofree char *ratio = demur_translate_number(translate, "%.2f", observed / expected),
+                  *below = demur_translate_number(translate, "%.2f", low),
+                  *above = isfinite(high) ? demur_translate_number(translate, "%.2f", high)
+                                          : g_strdup("∞"),
+                  *agreed_low = demur_translate_number(translate, "%g", plan->low),
+                  *agreed_high = demur_translate_number(translate, "%g", plan->high);
   const char *title = demur_translate(translate, demur_watch_columns[DEMUR_WATCH_RANGE].title);
   return g_strdup_printf(
-      demur_translate(translate, N_("%s: %.2f (95 %% interval %.2f to %s) in all %zu patients, "
-                                    "agreed are %g to %g")),
-      title, observed / expected, low, above, result->n, plan->low, plan->high);
+      demur_translate(translate, N_("%s: %s (95 %% interval %s to %s) in all %zu patients, "
+                                    "agreed are %s to %s")),
+      title, ratio, below, above, result->n, agreed_low, agreed_high);
 }
 
 /* What changed most; of O:E of what is shown, where nothing is to be told of a change, what it is. */
@@ -152,8 +157,9 @@ char *
 demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) {
   if (line->n == 0)
     return g_strdup("");
-  g_autofree char *now = demur_text_evidence(line->now), *most = demur_text_evidence(line->most),
-                  *limit = demur_text_evidence(line->limit);
+  g_autofree char *now = demur_text_evidence(line->now, translate),
+                  *most = demur_text_evidence(line->most, translate),
+                  *limit = demur_text_evidence(line->limit, translate);
   if (line->most_reached == NULL || !(line->most >= TOLD_FROM * line->limit) ||
       strcmp(most, now) == 0)
     return g_strdup_printf(demur_translate(translate, N_("e-value now %s; alarm at %s")), now,

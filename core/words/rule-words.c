@@ -91,15 +91,6 @@ static const struct {
     {"no-series-uid", {N_("no SeriesInstanceUID: scan_id is made from the files' digests")}},
 };
 
-/* The mark before decimals in the reader's language. */
-static char
-decimal_mark(DemurTranslate translate) {
-  /* Translators: this number as it is written in your language; its marks are taken from here. */
-  const char *sample = demur_translate(translate, N_("1,337.5"));
-  const size_t length = strlen(sample);
-  return length > 1 ? sample[length - 2] : '.';
-}
-
 /* A value as the sentence has it. */
 static void
 append_value(GString *words, const char *value, DemurTranslate translate) {
@@ -109,9 +100,8 @@ append_value(GString *words, const char *value, DemurTranslate translate) {
   if (*value == '\0') {
     g_string_append(words, demur_translate(translate, N_("nothing")));
   } else if (point != NULL && *end == '\0' && isfinite(number)) {
-    g_string_append_len(words, value, point - value);
-    g_string_append_c(words, decimal_mark(translate));
-    g_string_append(words, point + 1);
+    g_autofree char *digits = demur_translate_digits(translate, value);
+    g_string_append(words, digits);
   } else { /* a few words that are marked with N_ where they were found, or a name */
     g_string_append(words, strchr(value, ' ') != NULL ? demur_translate(translate, value) : value);
   }

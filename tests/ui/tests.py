@@ -2551,7 +2551,7 @@ def an_alarm_is_lifted_with_who_and_why():
     app.do("push button", "Go to the Watch page")
     app.wait_text("No new risk is shown until it is lifted.")
     app.wait_image(f"an alarm is {kernel['limit']:.0f}", "reconstruction kernel")
-    assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ no alarm", "– nothing yet")]) == 2
+    assert len([t for t in app.texts() if t in ("⚑ Alarm, stops", "⚑ Alarm, told only", "△ unusual", "✓ no alarm", "– nothing yet")]) == 2
     button = app.find("push button", "Lift the alarm")
     assert not button.sensitive(), "lifted without a reason"
     why = app.find("text", "Why may risks be shown again?")
