@@ -5,19 +5,29 @@
 
 #include "base/file-input.h"
 
-#define FIRST_BYTES 512 /* the header of SQLite has 100; a ledger's format is its first member */
+#define FIRST_BYTES                                                                                \
+  512 /* the header of SQLite has 100; a document's format is among its first members */
 
 static DemurKeptFile
 kind_of(const char *place) {
   static const char database[] = "SQLite format 3"; /* with its zero byte (Database Header) */
-  static const char ledger[] = "\"demur-federate-ledger\"";
+  static const struct {
+    const char *format; /* with its quotes */
+    DemurKeptFile kind;
+  } documents[] = {{"\"demur-federate-ledger\"", DEMUR_KEPT_LEDGER},
+                   {"\"demur-round\"", DEMUR_KEPT_STUDY},
+                   {"\"demur-answer\"", DEMUR_KEPT_STUDY},
+                   {"\"demur-federated\"", DEMUR_KEPT_STUDY}};
   char bytes[FIRST_BYTES];
   gsize n;
   if (!demur_file_input_begin(place, bytes, sizeof bytes, &n, NULL))
     return DEMUR_KEPT_NONE;
   if (n >= sizeof database && memcmp(bytes, database, sizeof database) == 0)
     return DEMUR_KEPT_DATABASE;
-  return memmem(bytes, n, ledger, sizeof ledger - 1) != NULL ? DEMUR_KEPT_LEDGER : DEMUR_KEPT_NONE;
+  for (size_t d = 0; d < G_N_ELEMENTS(documents); d++)
+    if (memmem(bytes, n, documents[d].format, strlen(documents[d].format)) != NULL)
+      return documents[d].kind;
+  return DEMUR_KEPT_NONE;
 }
 
 DemurKeptFile

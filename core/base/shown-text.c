@@ -8,6 +8,14 @@ demur_shown_as_code_point(gunichar c) {
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+gboolean
+demur_is_shown_as_it_is(const char *text) {
+  gboolean is = g_utf8_validate(text, -1, NULL);
+  for (const char *p = text; is && *p != '\0'; p = g_utf8_next_char(p))
+    is = !demur_shown_as_code_point(g_utf8_get_char(p));
+  return is;
+}
+
 /* Those in kept stay. */
 static char *
 shown(const char *text, const char *kept, gboolean is_json) {

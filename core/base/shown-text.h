@@ -15,6 +15,9 @@ G_BEGIN_DECLS
  */
 gboolean demur_shown_as_code_point(gunichar c);
 
+/* Whether text is UTF-8 and every character of it is shown as itself: what a name that others read has to be. */
+gboolean demur_is_shown_as_it_is(const char *text);
+
 /* text in one line, safe to show (owned by the caller). Bytes that are not UTF-8 stand as "[xFF]".
  * NULL gives NULL. */
 char *demur_shown_text(const char *text);

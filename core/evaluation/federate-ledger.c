@@ -464,6 +464,17 @@ demur_federate_n_told(const DemurFederateAnswer *answer) {
   return answer->n_sums + 4 * answer->n_groups;
 }
 
+gboolean
+demur_federate_ledger_has(const DemurFederateLedger *ledger, const char *round,
+                          const char *answer) {
+  for (guint t = 0; t < ledger->told->len; t++) {
+    const Told *told = ledger->told->pdata[t];
+    if (strcmp(told->round, round) == 0 && strcmp(told->answer, answer) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* Sums over parts of a set (cells, columns), and not over all of it alone. */
 static gboolean
 is_of_parts(const Told *told) {

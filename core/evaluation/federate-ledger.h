@@ -42,6 +42,10 @@ gboolean demur_federate_ledger_note(DemurFederateLedger *ledger, const DemurFede
                                     const char *const *persons, const char *when, gboolean *known,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether that answer to that round was noted; both by their digests. */
+gboolean demur_federate_ledger_has(const DemurFederateLedger *ledger, const char *round,
+                                   const char *answer);
+
 /* Numbers that an answer tells beside n. */
 size_t demur_federate_n_told(const DemurFederateAnswer *answer);
 

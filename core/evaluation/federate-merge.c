@@ -67,6 +67,35 @@ find_answer(const char *site, DemurFederateAnswer *const *answers, char *const *
   return FALSE;
 }
 
+static gboolean
+are_alike(const DemurFederateAnswer *a, const DemurFederateAnswer *b) {
+  if (a->n != b->n || a->n_sums != b->n_sums || a->n_groups != b->n_groups ||
+      (a->n_sums > 0 && memcmp(a->sums, b->sums, a->n_sums * sizeof *a->sums) != 0))
+    return FALSE;
+  for (size_t g = 0; g < a->n_groups; g++) {
+    const DemurFederateGroup *x = &a->groups[g], *y = &b->groups[g];
+    if (x->n != y->n || x->positives != y->positives || x->risks != y->risks ||
+        x->squares != y->squares)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Sums to the last digit are those of the same scans, under another name. */
+static gboolean
+check_apart(const DemurFederateAnswer *const *found, size_t n, GError **error) {
+  for (size_t i = 1; i < n; i++)
+    for (size_t k = 0; k < i; k++)
+      if (are_alike(found[k], found[i])) {
+        demur_error_set(error, DEMUR_ERROR_INPUT,
+                        "'%s' and '%s' answer with the same sums: the same scans would count "
+                        "twice; leave one of them out by --without",
+                        found[k]->site, found[i]->site);
+        return FALSE;
+      }
+  return TRUE;
+}
+
 /* The answers that count, in the order of the round's sites (owned array), *names theirs (owned). */
 static const DemurFederateAnswer **
 answers_of(const DemurFederateRound *round, DemurFederateAnswer *const *answers, char *const *paths,
@@ -91,6 +120,8 @@ answers_of(const DemurFederateRound *round, DemurFederateAnswer *const *answers,
                     "fewer than two sites are left: what one has, it computes by itself");
     return NULL;
   }
+  if (!check_apart(found, n, error))
+    return NULL;
   *names = g_steal_pointer(&of);
   return g_steal_pointer(&found);
 }

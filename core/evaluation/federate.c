@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
+#include "base/shown-text.h"
 #include "evaluation/federate-private.h"
 #include "metrics/offset-logistic.h"
 
@@ -424,13 +425,14 @@ demur_federate_read_sites(JsonObject *root, GError **error) {
   for (guint i = 0; i < n && n <= DEMUR_FEDERATE_MOST_SITES; i++) {
     JsonNode *node = json_array_get_element(array, i);
     const char *name = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
-    if (name == NULL || *name == '\0' ||
+    if (name == NULL || *name == '\0' || !demur_is_shown_as_it_is(name) ||
         g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
       break;
     g_ptr_array_add(names, g_strdup(name));
   }
   if (names->len < 2 || names->len != n) {
-    demur_error_set(error, DEMUR_ERROR_INPUT, "sites must be 2 to %d names, each once",
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "sites must be 2 to %d names, each once, without control characters",
                     DEMUR_FEDERATE_MOST_SITES);
     return NULL;
   }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/sha256.h"
+#include "base/shown-text.h"
 #include "store/selectors.h"
 #include "tasks/federate-install.h"
 #include "tasks/history.h"
@@ -78,10 +79,13 @@ check_sites(char *const *sites, GError **error) {
   size_t n = 0;
   for (; sites[n] != NULL; n++)
     for (size_t i = 0; i <= n; i++)
-      if (*sites[n] == '\0' || has_outer_blank(sites[n]) ||
+      if (*sites[n] == '\0' || !demur_is_shown_as_it_is(sites[n]) || has_outer_blank(sites[n]) ||
           (i < n && strcmp(sites[i], sites[n]) == 0)) {
+        g_autofree char *shown = demur_shown_text(sites[n]);
         demur_error_set(error, DEMUR_ERROR_USAGE,
-                        "site '%s' is named twice, has no name, or blanks around it", sites[n]);
+                        "site '%s' is named twice, has no name, blanks around it or control "
+                        "characters in it",
+                        shown);
         return FALSE;
       }
   if (n >= 2 && n <= DEMUR_FEDERATE_MOST_SITES)
@@ -494,6 +498,26 @@ write_answer(DemurTask *task, const DemurFederateAnswered *answered, const Mater
          demur_file_write(output, text, -1, DEMUR_FILE_REPLACE, error);
 }
 
+/* What a ledger has to hold, and its path. */
+typedef struct {
+  const DemurFederateLedger *ledger;
+  const char *path;
+} Needed;
+
+/* As DemurHistoryAnswerFunc: what the log says left stands in the ledger. */
+static gboolean
+is_noted(const DemurHistoryAnswer *answer, gpointer data, GError **error) {
+  const Needed *needed = data;
+  if (answer->withheld || demur_federate_ledger_has(needed->ledger, answer->round, answer->answer))
+    return TRUE;
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the workspace's log holds an answer (%.12s.., as site '%s') that %s knows "
+                  "nothing of: a workspace that is moved, copied or restored leaves its ledger "
+                  "behind; put that in its place, or name it by --ledger FILE",
+                  answer->answer, answer->site, needed->path);
+  return FALSE;
+}
+
 /* From the ledger's reading to its writing in one; without an output nothing is written or locked. */
 static gboolean
 note_answer(DemurTask *task, DemurFederateAnswered *answered, const Material *m, const char *output,
@@ -503,8 +527,9 @@ note_answer(DemurTask *task, DemurFederateAnswered *answered, const Material *m,
     return FALSE;
   g_autoptr(DemurFederateLedger) ledger = open_ledger(answered->ledger, error);
   g_autofree char *now = demur_task_now(task);
+  Needed needed = {ledger, answered->ledger};
   const gboolean sound =
-      ledger != NULL &&
+      ledger != NULL && demur_history_each_answer(task, is_noted, &needed, error) &&
       demur_federate_ledger_note(ledger, answered->round, answered->answer, &m->scans, m->names,
                                  m->persons, now, &answered->known, error) &&
       (output == NULL || write_answer(task, answered, m, ledger, output, error));

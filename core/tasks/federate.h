@@ -48,7 +48,7 @@ typedef struct {
 } DemurFederateAnswered;
 
 /* DEMUR_ERROR_USAGE where the site is not asked, or a server's workspace has no ledger named; DEMUR_ERROR_OUTPUT where its folder can't be locked; DEMUR_ERROR_NOT_FOUND where no selector of the workspace is the round's; DEMUR_ERROR_STATE where the
- * ledger forbids it, or a scan has no label. The ledger is written before the answer, and an event of
+ * ledger forbids it or lacks an answer that the workspace's log holds, or a scan has no label. The ledger is written before the answer, and an event of
  * the log that it leaves; who answers at the same time waits. */
 DemurFederateAnswered *demur_task_federate_answer(DemurTask *task,
                                                   const DemurFederateAnswerParams *params,

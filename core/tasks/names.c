@@ -1,13 +1,14 @@
 #include "tasks/names.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/shown-text.h"
 
 gboolean
 demur_task_check_name(const char *what, const char *name, GError **error) {
-  gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
-  for (const char *p = name; ok && *p != '\0'; p = g_utf8_next_char(p))
-    ok = !demur_shown_as_code_point(g_utf8_get_char(p)) && *p != '/';
+  const gboolean ok =
+      *name != '\0' && *name != '-' && strchr(name, '/') == NULL && demur_is_shown_as_it_is(name);
   if (!ok) {
     g_autofree char *shown = g_strescape(name, NULL);
     demur_error_set(error, DEMUR_ERROR_USAGE,

@@ -67,6 +67,13 @@ read_document(const Sandbox *sandbox, const char *name, JsonParser *parser) {
   return json_node_get_object(json_parser_get_root(parser));
 }
 
+/* As whoever begins anew does: no command replaces a study's files. */
+static void
+clear(const Sandbox *sandbox, const char *name) {
+  g_autofree char *path = sandbox_path(sandbox, name);
+  (void)remove(path);
+}
+
 /* The study to its end by the answers of workspaces of those names; its result is in the file "result". */
 static void
 run_study_of(const Sandbox *sandbox, const char *const *names, size_t n_names, const char *what) {
@@ -80,10 +87,14 @@ run_study_of(const Sandbox *sandbox, const char *const *names, size_t n_names, c
       g_strdup_printf("federate start round --selector released --sites %s %s", asked->str, what);
   g_autofree char *merge =
       g_strdup_printf("--json federate merge round%s --output result", answers->str);
+  clear(sandbox, "round");
+  clear(sandbox, "result");
   must(sandbox, start);
   for (size_t n = 1;; n++) {
     g_assert_cmpuint(n, <, 30);
     for (size_t s = 0; s < n_names; s++) {
+      g_autofree char *before = g_strconcat("answer-", names[s], NULL);
+      clear(sandbox, before);
       g_autofree char *answer =
           g_strdup_printf("federate answer round --as %s --cohort c --workspace %s.demur "
                           "--output answer-%s",
@@ -434,9 +445,8 @@ test_a_result_is_installed(void) {
   must(sandbox, "federate start audit --selector shared --sites east,north,west --study audit");
   for (size_t s = 0; s < 3; s++) {
     g_autofree char *line = g_strdup_printf(
-        "federate answer audit --as %s --cohort c --workspace %s.demur --output audit-%s --ledger "
-        "other-%s",
-        sites[s], sites[s], sites[s], sites[s]);
+        "federate answer audit --as %s --cohort c --workspace %s.demur --output audit-%s", sites[s],
+        sites[s], sites[s]);
     must(sandbox, line);
   }
   must(sandbox, "federate merge audit audit-east audit-north audit-west --output audited");
@@ -553,7 +563,7 @@ test_what_is_wrong_is_refused(void) {
   }
   must(sandbox, "federate start round --study audit --selector released --sites east,north,west");
   must(sandbox, "federate start own --study audit --selector s --sites east,north");
-  g_autoptr(Run) blanks = run_demur(sandbox, "federate", "start", "x", "--study", "audit",
+  g_autoptr(Run) blanks = run_demur(sandbox, "federate", "start", "blanks", "--study", "audit",
                                     "--selector", "s", "--sites", "east, north", "--json", NULL);
   assert_status(blanks, 0);
   g_assert_null(strstr(blanks->out, "\" north\""));
@@ -561,6 +571,14 @@ test_what_is_wrong_is_refused(void) {
                                    "--selector", "s", "--sites", "east,north, north", NULL);
   assert_status(twice, 2);
   assert_says(twice->err, "twice");
+  static const char *const steering[] = {"a\nb,c", "a\u202eb,c", "a\x1b[2J,c"};
+  for (size_t i = 0; i < G_N_ELEMENTS(steering); i++) {
+    g_autoptr(Run) named = run_demur(sandbox, "federate", "start", "y", "--study", "audit",
+                                     "--selector", "s", "--sites", steering[i], NULL);
+    assert_status(named, 2);
+    assert_says(named->err, "control characters");
+    g_assert_null(strstr(named->err, steering[i]));
+  }
   g_autofree char *round = sandbox_path(sandbox, "round");
   g_autoptr(Run) server =
       run_demur(NULL, "--workspace", "postgresql://127.0.0.1:1/none", "federate", "answer", round,
@@ -610,6 +628,72 @@ test_what_is_wrong_is_refused(void) {
                  1, "fewer than 10");
 }
 
+static void
+rename_in(const Sandbox *sandbox, const char *from, const char *to) {
+  g_autofree char *before = sandbox_path(sandbox, from), *after = sandbox_path(sandbox, to);
+  g_assert_cmpint(rename(before, after), ==, 0);
+}
+
+/* The log of a workspace tells of what left wherever it is put, and its list has to come along. */
+static void
+test_a_workspace_that_goes_elsewhere_needs_its_list(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_of_sites();
+  must(sandbox, "federate start round --study audit --selector released --sites east,north");
+  must(sandbox, "federate answer round --as east --cohort c --workspace east.demur --output first");
+  must(sandbox, "workspace copy east.demur copied.demur");
+  must(sandbox, "workspace backup backup.demur --workspace east.demur");
+  g_autofree char *east = sandbox_path(sandbox, "east.demur"),
+                  *hard = sandbox_path(sandbox, "hard.demur");
+  g_assert_cmpint(link(east, hard), ==, 0);
+  static const char *const elsewhere[] = {"copied", "backup", "hard"};
+  for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "federate answer round --as east --cohort c --workspace %s.demur", elsewhere[i]);
+    assert_refuses(sandbox, line, 1, "leaves its ledger behind");
+    g_autofree char *with = g_strconcat(line, " --ledger east.demur.federate", NULL);
+    must(sandbox, with);
+  }
+  assert_refuses(sandbox,
+                 "federate answer round --as east --cohort c --workspace east.demur --ledger fresh "
+                 "--output second",
+                 1, "leaves its ledger behind");
+  rename_in(sandbox, "east.demur", "moved.demur");
+  assert_refuses(sandbox, "federate answer round --as east --cohort c --workspace moved.demur", 1,
+                 "leaves its ledger behind");
+  rename_in(sandbox, "east.demur.federate", "moved.demur.federate");
+  must(sandbox, "federate answer round --as east --cohort c --workspace moved.demur");
+}
+
+/* A round that is gone makes its answers answers to nothing. */
+static void
+test_no_command_replaces_a_study_s_files(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_of_sites();
+  must(sandbox, "federate start round --study audit --selector released --sites east,north");
+  must(sandbox, "federate answer round --as east --cohort c --workspace east.demur --output east");
+  must(sandbox,
+       "federate answer round --as north --cohort c --workspace north.demur --output north");
+  must(sandbox, "federate merge round east north --output result");
+  static const char *const files[] = {"round", "east", "result"},
+                           *const commands[] = {
+                               "federate start %s --study audit --selector s --sites x,y",
+                               "federate answer round --as west --cohort c --workspace "
+                               "west.demur --output %s",
+                               "federate merge round east north --output %s",
+                               "selector export s %s",
+                               "cohort export c %s",
+                               "export %s --cohort c --format csv"};
+  for (size_t f = 0; f < G_N_ELEMENTS(files); f++) {
+    g_autofree char *before = read_text(sandbox, files[f]);
+    for (size_t c = 0; c < G_N_ELEMENTS(commands); c++) {
+      g_auto(GStrv) parts = g_strsplit(commands[c], "%s", 2);
+      g_autofree char *line = g_strjoinv(files[f], parts);
+      assert_refuses(sandbox, line, 1, "study between sites");
+    }
+    g_autofree char *after = read_text(sandbox, files[f]);
+    g_assert_cmpstr(before, ==, after);
+  }
+}
+
 /* Four tables of the same scans, asked for at once: one is told, whoever comes first. */
 static void
 test_answers_at_once_see_each_other(void) {
@@ -651,6 +735,9 @@ main(int argc, char **argv) {
                   test_what_is_no_result_of_this_selector_is_not_installed);
   g_test_add_func("/commands/federate/leaves", test_a_site_sees_what_leaves);
   g_test_add_func("/commands/federate/wrong", test_what_is_wrong_is_refused);
+  g_test_add_func("/commands/federate/elsewhere",
+                  test_a_workspace_that_goes_elsewhere_needs_its_list);
+  g_test_add_func("/commands/federate/replaced", test_no_command_replaces_a_study_s_files);
   g_test_add_func("/commands/federate/at-once", test_answers_at_once_see_each_other);
   return g_test_run();
 }

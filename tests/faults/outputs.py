@@ -108,12 +108,15 @@ def existing_files_links_and_folders(bench, name, whole):
 
 
 def what_no_output_replaces(bench, name, whole):
-    """The workspace that the command works with, what belongs to it, and a ledger of what was told: refused, and as they were."""
+    """The workspace that the command works with, what belongs to it, a ledger of what was told, and a study's documents: refused, and as they were."""
     case = Case(bench, name)
     case.put("told", '{"format": "demur-federate-ledger"}')
+    study = ("demur-round", "demur-answer", "demur-federated")[len(name) % 3]  # in turn
+    case.put("study", f'{{"format": "{study}"}}')
     rows = rows_of(case.folder)
     # The ending says what a chart or a report is: there a link leads to the workspace.
-    for what, said in (("w.demur", "database"), ("w.demur-wal", "belongs to the database"), ("told", "ledger")):
+    for what, said in (("w.demur", "database"), ("w.demur-wal", "belongs to the database"), ("told", "ledger"),
+                       ("study", "study between sites")):
         output = what
         if case.ending in BY_NAME.values() and name in BY_NAME:
             if what.endswith("-wal"):
@@ -123,8 +126,10 @@ def what_no_output_replaces(bench, name, whole):
         refused(case, case.run(output), said)
         assert rows_of(case.folder) == rows, (name, what)
         assert case.read("told") == b'{"format": "demur-federate-ledger"}', name
+        assert case.read("study") == f'{{"format": "{study}"}}'.encode(), name
         case = Case(bench, name)
         case.put("told", '{"format": "demur-federate-ledger"}')
+        case.put("study", f'{{"format": "{study}"}}')
 
 
 def names_of_every_kind_and_rights(bench, name, whole):

@@ -100,13 +100,18 @@ class Bench:
             self.must("evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--shard", f"{part}/2", "--part", f"e{part}.json")
         self.must("train", "t", "--cohort", "c", *QUICK, "--shard", "1/1", "--part", "n1.json")
         self.must("federate", "start", "round.json", "--study", "recalibration", "--selector", "s", "--sites", "a,b")
+        # A workspace is one site's; the other's are scans of another split.
+        shutil.copy(os.path.join(self.template, "w.demur"), os.path.join(self.template, "b.demur"))
+        other = ["--workspace", "b.demur", "--split", "tune"]
         for site in "ab":
-            ledger = [] if site == "a" else ["--ledger", "b.federate"]  # two sites, of one workspace here
-            self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json", *ledger)
+            words = [] if site == "a" else other
+            self.must("federate", "answer", "round.json", "--as", site, "--cohort", "c", "-o", f"round-{site}.json", *words)
         self.must("federate", "start", "audit.json", "--study", "audit", "--selector", "s", "--sites", "a,b")
         for site in "ab":
-            ledger = [] if site == "a" else ["--ledger", "b.federate"]
-            self.must("federate", "answer", "audit.json", "--as", site, "--cohort", "c", "-o", f"audit-{site}.json", *ledger)
+            words = [] if site == "a" else other
+            self.must("federate", "answer", "audit.json", "--as", site, "--cohort", "c", "-o", f"audit-{site}.json", *words)
+        for name in ("b.demur", "b.demur.federate"):
+            os.remove(os.path.join(self.template, name))
         self.must("federate", "merge", "audit.json", "audit-a.json", "audit-b.json", "-o", "result.json")
         for name in ("round.json", "round-a.json", "round-b.json", "result.json", "w.demur.federate"):
             os.chmod(os.path.join(self.template, name), 0o644)  # outputs.py writes as another user, too

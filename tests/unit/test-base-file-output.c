@@ -147,6 +147,20 @@ a_ledger_is_replaced_by_itself_only(Fixture *f, gconstpointer data) {
   g_assert_true(demur_file_write(path, "new", -1, DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, &error));
 }
 
+/* Others hold its digest: a round that is gone makes its answers answers to nothing. */
+static void
+a_study_s_documents_are_not_replaced(Fixture *f, gconstpointer data) {
+  static const char *const formats[] = {"demur-round", "demur-answer", "demur-federated"};
+  for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+    g_autofree char *path = in(f, formats[i]);
+    g_autofree char *text =
+        g_strdup_printf("{\n  \"digest\": \"%064d\",\n  \"format\": \"%s\"}", (int)i, formats[i]);
+    put(path, text);
+    assert_refused(path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "study between sites");
+    assert_refused(path, DEMUR_FILE_REPLACE | DEMUR_FILE_LEDGER, DEMUR_ERROR_OUTPUT, "study");
+  }
+}
+
 static void
 what_is_read_is_not_written(Fixture *f, gconstpointer data) {
   g_autofree char *in_file = in(f, "in"), *link = in(f, "link"), *absent = in(f, "absent");
@@ -500,6 +514,7 @@ main(int argc, char **argv) {
   TEST(a_database_is_not_replaced);
   TEST(a_look_leaves_the_locks_of_this_process);
   TEST(a_ledger_is_replaced_by_itself_only);
+  TEST(a_study_s_documents_are_not_replaced);
   TEST(what_is_read_is_not_written);
   g_test_add_func("/shown-text/one_line_and_one_direction",
                   text_is_shown_in_one_line_and_one_direction);

@@ -524,6 +524,52 @@ test_answers_are_asked_once_of_each(void) {
     demur_federate_answer_free(all[i]);
 }
 
+/* One site's scans under two names, in each kind of study: its sums would count twice. */
+static void
+test_two_sites_have_two_sums(void) {
+  g_autoptr(Material) m = material_new();
+  for (DemurFederateStudy study = 0; study < DEMUR_N_FEDERATE_STUDIES; study++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFederateRound) round =
+        start(study,
+              study == DEMUR_FEDERATE_RECALIBRATION ? DEMUR_RECALIBRATION_PLATT
+                                                    : DEMUR_RECALIBRATION_NONE,
+              2);
+    g_autofree char *text = demur_federate_round_write(round);
+    DemurFederateAnswer *all[] = {answer_of(m, round, 0), answer_of(m, round, 1),
+                                  answer_of(m, round, 1)};
+    g_free(all[2]->site);
+    all[2]->site = g_strdup(site_names[2]);
+    DemurFederateRound *next = NULL;
+    DemurFederateResult *result = NULL;
+    g_assert_false(demur_federate_merge(round, all, paths, 3, NULL, &next, &result, &error));
+    assert_refused(&error, "the same sums");
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+      demur_federate_answer_free(all[i]);
+  }
+}
+
+/* A name from a document is printed at every site: no line of its own, nothing that steers. */
+static void
+test_sites_names_are_shown_as_they_are(void) {
+  static const char *const wrong[] = {"a\nb",
+                                      "a\tb",
+                                      "\x1b[2J",
+                                      "a\u202eb",
+                                      "a\u2066b",
+                                      "a\xc2\x85"
+                                      "b"};
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(GError) error = NULL;
+    char *const names[] = {(char *)wrong[i], (char[]){"north"}, NULL};
+    g_autoptr(DemurFederateRound) round = demur_federate_round_new(
+        DEMUR_FEDERATE_AUDIT, DEMUR_RECALIBRATION_NONE, "digest", 2, names, 0, NULL, 0);
+    g_autofree char *text = demur_federate_round_write(round);
+    g_assert_null(demur_federate_round_read(text, -1, &error));
+    assert_refused(&error, "control characters");
+  }
+}
+
 static void
 test_foreign_and_edited_documents_are_refused(void) {
   g_autoptr(Material) m = material_new();
@@ -937,6 +983,8 @@ main(int argc, char **argv) {
   g_test_add_func("/federate/neighbours", test_few_go_along_with_a_neighbour);
   g_test_add_func("/federate/groups", test_no_group_is_small);
   g_test_add_func("/federate/small-site", test_a_small_site_tells_nothing);
+  g_test_add_func("/federate/two-sums", test_two_sites_have_two_sums);
+  g_test_add_func("/federate/shown", test_sites_names_are_shown_as_they_are);
   g_test_add_func("/federate/once", test_answers_are_asked_once_of_each);
   g_test_add_func("/federate/foreign", test_foreign_and_edited_documents_are_refused);
   g_test_add_func("/federate/steep", test_steep_questions_are_refused);
