@@ -1,33 +1,78 @@
 /* The log and what `verify` says of a workspace that somebody wrote into past the program: one
  * thing changed or taken away at a time, each in a copy. */
-#include <sqlite3.h>
-
 #include "life-fixture.h"
+#include "support/store.h"
 
 /* Runs sql on a copy of the workspace with every protection off, and verifies the copy. */
 static Run *
 damage(const Sandbox *sandbox, const char *sql) {
-  g_autofree char *copy = sandbox_path(sandbox, "copy.demur");
-  g_unlink(copy);
-  sqlite3 *database = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
-  g_autofree char *into = g_strdup_printf("VACUUM INTO '%s'", copy);
-  g_assert_cmpint(sqlite3_exec(database, into, NULL, NULL, NULL), ==, SQLITE_OK);
-  sqlite3_close(database);
-  g_assert_cmpint(sqlite3_open(copy, &database), ==, SQLITE_OK);
-  char *message = NULL;
-  if (sqlite3_exec(database, sql, NULL, NULL, &message) != SQLITE_OK)
-    g_error("%s: %s", sql, message);
-  sqlite3_close(database);
-  return run_demur(NULL, "--workspace", copy, "verify", NULL);
+  g_autofree char *copy = demur_test_store_path(sandbox->folder, "copy.demur");
+  demur_test_store_copy(sandbox->workspace, copy);
+  g_autofree char *unguarded = g_strconcat(
+      demur_test_store_is_server() ? "SET session_replication_role = replica; " : "", sql, NULL);
+  demur_test_store_run(copy, unguarded);
+  Run *run = run_demur(NULL, "--workspace", copy, "verify", NULL);
+  demur_test_store_remove(copy);
+  demur_test_store_drop(copy);
+  return run;
 }
 
+/* What is changed, and what verify names. */
+typedef struct {
+  const char *sql, *named;
+} Damage;
+
+/* A file guards its log by triggers alone; on a server damage() turns them off. */
 #define WITHOUT_TRIGGERS "DROP TRIGGER event_not_changed; DROP TRIGGER event_not_removed; "
 #define TRIGGERS_AGAIN                                                                             \
   "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"                                        \
   "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"                                \
   "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"                                        \
   "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;"
+#define EVENT_3_IS_ANOTHER_S "UPDATE event SET \"user\" = 'x' WHERE sequence = 3;"
+#define EVENT_2_HAS_ANOTHER_DIGEST "UPDATE event SET digest = 'x' WHERE sequence = 2;"
+#define EVENT_2_IS_GONE "DELETE FROM event WHERE sequence = 2;"
+#define THE_END_IS_GONE "DELETE FROM event WHERE sequence > 3;"
+
+static const Damage of_file[] = {
+    {"CREATE TRIGGER help AFTER INSERT ON verdict BEGIN UPDATE verdict SET verdict = 'accepted'; "
+     "END",
+     "trigger help"},
+    {"CREATE TABLE extra (x)", "table extra"},
+    {WITHOUT_TRIGGERS, "trigger event_not_changed"},
+    {WITHOUT_TRIGGERS EVENT_3_IS_ANOTHER_S TRIGGERS_AGAIN, "event 3"},
+    {WITHOUT_TRIGGERS EVENT_2_HAS_ANOTHER_DIGEST TRIGGERS_AGAIN, "event 2"},
+    {WITHOUT_TRIGGERS EVENT_2_IS_GONE TRIGGERS_AGAIN, "event 3"},
+    {WITHOUT_TRIGGERS THE_END_IS_GONE TRIGGERS_AGAIN, "score:1.2.3.4|m"},
+};
+static const Damage of_server[] = {
+    {"CREATE FUNCTION public.help() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';"
+     "CREATE TRIGGER help AFTER INSERT ON verdict EXECUTE FUNCTION public.help()",
+     "trigger verdict.help"},
+    {"CREATE TABLE extra (x text)", "table extra"},
+    {"DROP TRIGGER event_not_changed ON event", "trigger event.event_not_changed"},
+    {EVENT_3_IS_ANOTHER_S, "event 3"},
+    {EVENT_2_HAS_ANOTHER_DIGEST, "event 2"},
+    {EVENT_2_IS_GONE, "event 3"},
+    {THE_END_IS_GONE, "score:1.2.3.4|m"},
+};
+
+static void
+assert_named(const Sandbox *sandbox, const Damage *rows, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    g_autoptr(Run) run = damage(sandbox, rows[i].sql);
+    g_test_message("%s", rows[i].sql);
+    assert_status(run, 1);
+    g_auto(GStrv) lines = g_strsplit(run->out, "\n", -1);
+    gboolean named = FALSE;
+    for (char **line = lines; *line != NULL; line++)
+      named |= g_str_has_prefix(*line, "WRONG") && strstr(*line, rows[i].named) != NULL;
+    if (!named) {
+      g_test_message("%s is not named in: %s", rows[i].named, run->out);
+      g_test_fail();
+    }
+  }
+}
 
 static void
 test_whatever_was_changed_is_named(void) {
@@ -39,9 +84,7 @@ test_whatever_was_changed_is_named(void) {
   g_autoptr(Run) sound = damage(sandbox, "SELECT 1");
   assert_status(sound, 0);
   assert_says(sound->out, "the chain holds");
-  static const struct {
-    const char *sql, *named;
-  } rows[] = {
+  static const Damage rows[] = {
       {"UPDATE verdict SET risk = risk + 1e-9", "verdict 1: "},
       {"UPDATE verdict SET verdict = 'red_flag'", "verdict 1: "},
       {"UPDATE verdict SET reasons = '[ ]'", "verdict 1: "},
@@ -64,31 +107,12 @@ test_whatever_was_changed_is_named(void) {
       {"DELETE FROM threshold", "threshold:s|1"},
       {"UPDATE selector SET digest = 'f'", "selector"},
       {"DELETE FROM selector", "selector:s"},
-      {"CREATE TRIGGER help AFTER INSERT ON verdict BEGIN UPDATE verdict SET verdict = 'accepted'; "
-       "END",
-       "trigger help"},
-      {"CREATE TABLE extra (x)", "table extra"},
-      {WITHOUT_TRIGGERS, "trigger event_not_changed"},
-      {WITHOUT_TRIGGERS "UPDATE event SET user = 'x' WHERE sequence = 3;" TRIGGERS_AGAIN,
-       "event 3"},
-      {WITHOUT_TRIGGERS "UPDATE event SET digest = 'x' WHERE sequence = 2;" TRIGGERS_AGAIN,
-       "event 2"},
-      {WITHOUT_TRIGGERS "DELETE FROM event WHERE sequence = 2;" TRIGGERS_AGAIN, "event 3"},
-      {WITHOUT_TRIGGERS "DELETE FROM event WHERE sequence > 3;" TRIGGERS_AGAIN, "score:1.2.3.4|m"},
   };
-  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    g_autoptr(Run) run = damage(sandbox, rows[i].sql);
-    g_test_message("%s", rows[i].sql);
-    assert_status(run, 1);
-    g_auto(GStrv) lines = g_strsplit(run->out, "\n", -1);
-    gboolean named = FALSE;
-    for (char **line = lines; *line != NULL; line++)
-      named |= g_str_has_prefix(*line, "WRONG") && strstr(*line, rows[i].named) != NULL;
-    if (!named) {
-      g_test_message("%s is not named in: %s", rows[i].named, run->out);
-      g_test_fail();
-    }
-  }
+  assert_named(sandbox, rows, G_N_ELEMENTS(rows));
+  if (demur_test_store_is_server())
+    assert_named(sandbox, of_server, G_N_ELEMENTS(of_server));
+  else
+    assert_named(sandbox, of_file, G_N_ELEMENTS(of_file));
 }
 
 static void

@@ -184,10 +184,12 @@ test_what_the_workspace_went_through(void) {
   demur_test_store_run(sandbox->workspace,
                        "UPDATE series_file SET stamp = NULL, pixel_digest = NULL, decodes = NULL");
   g_assert_cmpuint(import_again(sandbox, "a", NULL), ==, 0);
-  g_autofree char *moved = sandbox_path(sandbox, "moved.demur");
-  g_assert_cmpint(g_rename(sandbox->workspace, moved), ==, 0);
+  char *moved = demur_test_store_path(sandbox->folder, "moved.demur");
+  demur_test_store_copy(sandbox->workspace, moved);
+  demur_test_store_remove(sandbox->workspace);
+  demur_test_store_drop(sandbox->workspace);
   g_free(sandbox->workspace);
-  sandbox->workspace = g_steal_pointer(&moved);
+  sandbox->workspace = moved;
   g_assert_cmpuint(import_again(sandbox, "a", NULL), ==, N);
 }
 

@@ -178,11 +178,14 @@ test_a_changed_scan_is_found(Fixture *fixture, gconstpointer data) {
 static void
 test_a_changed_weight_is_found(Fixture *fixture, gconstpointer data) {
   /* The 30th character of the first network's base64 becomes another. */
-  execute_sql(fixture, "UPDATE selector SET document = substr(document, 1, at + 29) || "
-                       "CASE substr(document, at + 30, 1) WHEN 'A' THEN 'B' ELSE 'A' END || "
-                       "substr(document, at + 31) FROM (SELECT id AS of_id, "
-                       "instr(document, '\"parameters\": \"') AS at FROM selector) "
-                       "WHERE of_id = selector.id AND at > 0");
+  g_autofree char *sql =
+      g_strdup_printf("UPDATE selector SET document = substr(document, 1, spot + 29) || "
+                      "CASE substr(document, spot + 30, 1) WHEN 'A' THEN 'B' ELSE 'A' END || "
+                      "substr(document, spot + 31) FROM (SELECT id AS of_id, "
+                      "%s(document, '\"parameters\": \"') AS spot FROM selector) AS found "
+                      "WHERE of_id = selector.id AND spot > 0",
+                      demur_test_store_position());
+  execute_sql(fixture, sql);
   check_verify(fixture, fixture->pdf, "the workspace");
 }
 

@@ -7,7 +7,6 @@
 #include "support/store.h"
 
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -1042,28 +1041,6 @@ change(const Sandbox *sandbox, const char *sql) {
   g_assert_cmpint(demur_test_store_run(sandbox->workspace, sql), >, 0);
 }
 
-/* One byte of a blob. */
-static void
-change_byte(const Sandbox *sandbox, const char *table, const char *column, const char *where) {
-  sqlite3 *db = NULL;
-  sqlite3_stmt *statement = NULL;
-  g_assert_cmpint(sqlite3_open(sandbox->workspace, &db), ==, SQLITE_OK);
-  g_autofree char *sql = g_strdup_printf("SELECT rowid FROM %s WHERE %s", table, where);
-  g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), ==, SQLITE_OK);
-  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-  const sqlite3_int64 row = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
-  sqlite3_blob *blob = NULL;
-  g_assert_cmpint(sqlite3_blob_open(db, "main", table, column, row, 1, &blob), ==, SQLITE_OK);
-  guint8 byte;
-  const int at = sqlite3_blob_bytes(blob) / 2;
-  g_assert_cmpint(sqlite3_blob_read(blob, &byte, 1, at), ==, SQLITE_OK);
-  byte ^= 1;
-  g_assert_cmpint(sqlite3_blob_write(blob, &byte, 1, at), ==, SQLITE_OK);
-  sqlite3_blob_close(blob);
-  sqlite3_close(db);
-}
-
 static void
 assert_found(const Sandbox *sandbox) {
   g_autoptr(Run) run = run_json(sandbox, 1, "verify", NULL);
@@ -1096,7 +1073,7 @@ test_verify_finds_a_changed_byte(void) {
     g_test_message("column %s", columns[i]);
     g_autoptr(Sandbox) sandbox = tuned();
     g_autofree char *where = g_strdup_printf("name = '%s'", columns[i]);
-    change_byte(sandbox, "cohort_column", "data", where);
+    demur_test_store_change_byte(sandbox->workspace, "cohort_column", "data", where);
     assert_found(sandbox);
   }
   static const char *const changes[] = {
@@ -1114,16 +1091,19 @@ test_verify_finds_a_changed_byte(void) {
   /* No workspace to verify: said, and none made. */
   g_autoptr(Sandbox) empty = sandbox_new();
   g_autoptr(Run) nothing = run_json(empty, 1, "verify", NULL);
-  g_assert_false(g_file_test(empty->workspace, G_FILE_TEST_EXISTS));
+  g_assert_false(demur_test_store_exists(empty->workspace));
 }
 
 /* Verdicts come of the document that was saved, and of no other: a byte of its reference scans, a number, a
  * blank behind its end, or another document in its place. The digest beside it, which is looked at first, is no way around. */
 static void
 test_a_changed_document_gives_no_verdict(void) {
-  static const char *const changes[] = {
-      "UPDATE selector SET document = replace(document, substr(document, "
-      "instr(document, '\"reference\": \"') + 100, 12), 'AAAABBBBCCCC')",
+  g_autofree char *of_reference =
+      g_strdup_printf("UPDATE selector SET document = replace(document, substr(document, "
+                      "%s(document, '\"reference\": \"') + 100, 12), 'AAAABBBBCCCC')",
+                      demur_test_store_position());
+  const char *const changes[] = {
+      of_reference,
       "UPDATE selector SET document = replace(document, '\"n_classes\": 2', '\"n_classes\": 3')",
       "UPDATE selector SET document = document || ' '",
       "UPDATE selector SET document = '{}'",

@@ -2,6 +2,7 @@
  * --json one document on stdout whatever happens. Right values: the outside contract of the
  * commands (docs/), section of exit status and global options. */
 #include "commands.h"
+#include "support/store.h"
 
 #include <string.h>
 
@@ -145,7 +146,7 @@ test_wrong_usage_ends_with_2(void) {
     assert_says(string_at(root_of(run), "error"), wrong[i].says);
   }
   /* Nothing was asked of the workspace, so none was made. */
-  g_assert_false(g_file_test(sandbox->workspace, G_FILE_TEST_EXISTS));
+  g_assert_false(demur_test_store_exists(sandbox->workspace));
 }
 
 static void
@@ -406,7 +407,7 @@ test_others_begin_no_workspace(void) {
     assert_says(run->err, sandbox->workspace);
     assert_says(run->err, "import something first");
   }
-  g_assert_false(g_file_test(sandbox->workspace, G_FILE_TEST_EXISTS));
+  g_assert_false(demur_test_store_exists(sandbox->workspace));
   simulate_small(sandbox, "c");
   g_autoptr(Run) there = run_line(sandbox, "cohort list");
   assert_status(there, 0);

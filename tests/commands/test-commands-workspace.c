@@ -1,4 +1,4 @@
-/* `demur workspace copy`: from one file to another (a server's database: unit-tasks-workspace-copy). Right values:
+/* `demur workspace copy`: from a file or a server's database to a file (into a database: unit-tasks-workspace-copy). Right values:
  * what the first one says of itself. */
 #include "commands.h"
 
@@ -10,7 +10,7 @@ test_a_copy_is_the_same(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
   simulate_small(sandbox, "c");
   g_autoptr(Run) made =
-      run_json(sandbox, 0, "workspace", "copy", "workspace.demur", "b.demur", NULL);
+      run_json(sandbox, 0, "workspace", "copy", sandbox->workspace, "b.demur", NULL);
   assert_members(root_of(made),
                  "from,to,n_rows,digest,n_cohorts,n_selectors,n_series,n_scores,n_verdicts");
   g_assert_cmpfloat(number_at(root_of(made), "n_cohorts"), ==, 1);
@@ -26,7 +26,7 @@ test_a_copy_is_the_same(void) {
   g_autofree char *right = cohort_digest(sandbox, "c");
   g_assert_cmpstr(string_at(root_of(there), "digest"), ==, right);
   g_autoptr(Run) again =
-      run_json(sandbox, 1, "workspace", "copy", "workspace.demur", "b.demur", NULL);
+      run_json(sandbox, 1, "workspace", "copy", sandbox->workspace, "b.demur", NULL);
   g_autoptr(Run) nothing = run_json(sandbox, 1, "workspace", "copy", "none.demur", "d.demur", NULL);
   g_autofree char *never = sandbox_path(sandbox, "d.demur");
   g_assert_false(g_file_test(never, G_FILE_TEST_EXISTS));

@@ -176,3 +176,48 @@ demur_test_store_run(const char *path, const char *sql) {
   sqlite3_close(database);
   return n;
 }
+
+gboolean
+demur_test_store_exists(const char *path) {
+  if (!is_of_server(path))
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+  return demur_test_store_number(
+             path, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = 'demur'") > 0;
+}
+
+const char *
+demur_test_store_position(void) {
+  return demur_test_store_is_server() ? "strpos" : "instr";
+}
+
+static void
+change_byte_of_file(const char *path, const char *table, const char *column, const char *where) {
+  sqlite3 *database = NULL;
+  g_autofree char *sql = g_strdup_printf("SELECT rowid FROM %s WHERE %s", table, where);
+  g_autofree char *row = NULL;
+  const gint64 id = ask_file(path, sql, &row);
+  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+  sqlite3_blob *blob = NULL;
+  g_assert_cmpint(sqlite3_blob_open(database, "main", table, column, id, 1, &blob), ==, SQLITE_OK);
+  guint8 byte;
+  const int at = sqlite3_blob_bytes(blob) / 2;
+  g_assert_cmpint(sqlite3_blob_read(blob, &byte, 1, at), ==, SQLITE_OK);
+  byte ^= 1;
+  g_assert_cmpint(sqlite3_blob_write(blob, &byte, 1, at), ==, SQLITE_OK);
+  sqlite3_blob_close(blob);
+  sqlite3_close(database);
+}
+
+void
+demur_test_store_change_byte(const char *path, const char *table, const char *column,
+                             const char *where) {
+  if (!is_of_server(path)) {
+    change_byte_of_file(path, table, column, where);
+    return;
+  }
+  g_autofree char *sql = g_strdup_printf(
+      "UPDATE %1$s SET %2$s = set_byte(%2$s, length(%2$s) / 2, get_byte(%2$s, length(%2$s) / 2) # 1)"
+      " WHERE ctid = (SELECT ctid FROM %1$s WHERE %3$s LIMIT 1)",
+      table, column, where);
+  g_assert_cmpint(demur_test_store_run(path, sql), ==, 1);
+}

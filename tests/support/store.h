@@ -13,6 +13,9 @@ gboolean demur_test_store_is_server(void);
  * database made for it. There is no workspace yet. */
 char *demur_test_store_path(const char *folder, const char *name);
 
+/* Whether there is a workspace: the file, or the program's tables in the database. */
+gboolean demur_test_store_exists(const char *path);
+
 /* Removes the workspace, with what SQLite leaves beside it. */
 void demur_test_store_remove(const char *path);
 
@@ -26,6 +29,13 @@ void demur_test_store_drop(const char *path);
  * failure ends the test. */
 gint64 demur_test_store_number(const char *path, const char *sql);
 gint64 demur_test_store_run(const char *path, const char *sql);
+
+/* SQL's function of where a text begins within another, (WITHIN, TEXT), from 1; 0: nowhere. */
+const char *demur_test_store_position(void);
+
+/* Turns over the last bit of the byte in the middle of a blob, of the one row that where holds for. A failure ends the test. */
+void demur_test_store_change_byte(const char *path, const char *table, const char *column,
+                                  const char *where);
 
 /* The text of the first row (owned); a failure, or none, ends the test. */
 char *demur_test_store_text(const char *path, const char *sql);
