@@ -237,41 +237,69 @@ scores_read_corrector(const DemurSelector *s) {
   return FALSE;
 }
 
-/* The corrector of raw risks; NULL with error where nothing hangs on it: behind a map of the risks that
- * corrector goes nowhere, as the scores read the one of the risks that are seen; without a map it goes to
- * the scores alone. */
+/* The corrector of raw risks that a study's takes the place of; NULL: there is none. */
 static DemurCorrector *
-corrector_of(DemurSelector *s, GError **error) {
+corrector_of(const DemurSelector *s) {
+  return kind_of(s) == DEMUR_RECALIBRATION_CORRECTOR ? s->raw.corrector : s->corrected.corrector;
+}
+
+/* Whether something hangs on the corrector of raw risks: behind a map of the risks it goes nowhere, as the
+ * scores read the one of the risks that are seen; without a map it goes to the scores alone. */
+static gboolean
+check_corrector(const DemurSelector *s, GError **error) {
   const DemurRecalibrationKind kind = kind_of(s);
+  const DemurCorrector *corrector = corrector_of(s);
   if (kind != DEMUR_RECALIBRATION_NONE && kind != DEMUR_RECALIBRATION_CORRECTOR) {
     demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
                     "the selector's risks are recalibrated by a map (%s), and its scores read the "
                     "corrector behind that map: another corrector of the model's risks would "
-                    "change nothing",
+                    "change nothing; it needs a selector that is trained with --recalibrate "
+                    "corrector, and of this one a recalibration can be asked for",
                     demur_recalibration_name(kind));
-    return NULL;
-  }
-  if (kind == DEMUR_RECALIBRATION_NONE && !scores_read_corrector(s)) {
+  } else if (kind == DEMUR_RECALIBRATION_NONE && !scores_read_corrector(s)) {
     demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
                     "neither the selector's risks nor its scores read its corrector: another one "
-                    "would change nothing");
-    return NULL;
+                    "would change nothing; it needs a selector that is trained with --recalibrate "
+                    "corrector, and of this one a recalibration can be asked for");
+  } else if (corrector == NULL || !(corrector->slope > 0.0)) {
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "the selector's corrector sees nothing in its training scans (s = 0), so that "
+                    "other weights would change nothing; a recalibration can be asked for");
+  } else {
+    return TRUE;
   }
-  DemurCorrector *corrector =
-      kind == DEMUR_RECALIBRATION_CORRECTOR ? s->raw.corrector : s->corrected.corrector;
-  if (corrector != NULL && corrector->slope > 0.0)
-    return corrector;
+  return FALSE;
+}
+
+static gboolean
+check_intercept(const DemurSelector *s, GError **error) {
+  const DemurRecalibrationKind kind = kind_of(s);
+  if (kind == DEMUR_RECALIBRATION_CORRECTOR)
+    return check_corrector(s, error);
+  if (kind != DEMUR_RECALIBRATION_ISOTONIC && kind != DEMUR_RECALIBRATION_AUTO)
+    return TRUE;
   demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
-                  "the selector's corrector sees nothing in its training scans (s = 0), so that "
-                  "other weights would change nothing");
-  return NULL;
+                  "an intercept can't be put behind this selector's recalibration (%s)",
+                  demur_recalibration_name(kind));
+  return FALSE;
+}
+
+gboolean
+demur_selector_may_federate(const DemurSelector *selector, DemurFederatedPart part,
+                            GError **error) {
+  if (selector->n_classes > 2 && part != DEMUR_FEDERATED_RECALIBRATION) {
+    demur_error_set(error, DEMUR_ERROR_INPUT, "a study of %s needs binary risk, not %zu classes",
+                    part_names[part], selector->n_classes);
+    return FALSE;
+  }
+  return part == DEMUR_FEDERATED_CORRECTOR   ? check_corrector(selector, error)
+         : part == DEMUR_FEDERATED_INTERCEPT ? check_intercept(selector, error)
+                                             : TRUE;
 }
 
 static gboolean
 take_corrector(DemurSelector *s, const DemurFederatedNumbers *numbers, GError **error) {
-  DemurCorrector *corrector = corrector_of(s, error);
-  if (corrector == NULL)
-    return FALSE;
+  DemurCorrector *corrector = corrector_of(s);
   for (size_t c = 0; c < numbers->n_weights; c++)
     if (numbers->columns[c] >= corrector->n_inputs ||
         (c > 0 && numbers->columns[c] <= numbers->columns[c - 1])) {
@@ -289,35 +317,42 @@ take_corrector(DemurSelector *s, const DemurFederatedNumbers *numbers, GError **
   return TRUE;
 }
 
-static gboolean
-take_intercept(DemurSelector *s, double intercept, GError **error) {
+/* It may be taken (check_intercept). */
+static void
+take_intercept(DemurSelector *s, double intercept) {
   const DemurRecalibration *map = s->recalibration;
   const DemurRecalibrationKind kind = kind_of(s);
-  DemurCorrector *corrector = NULL;
+  DemurCorrector *corrector = corrector_of(s);
   switch (kind) {
   case DEMUR_RECALIBRATION_NONE:
     set_map(s, DEMUR_RECALIBRATION_INTERCEPT, 1.0, intercept);
-    return TRUE;
+    break;
   case DEMUR_RECALIBRATION_INTERCEPT:
     set_map(s, kind, map->slope, map->intercept + intercept);
-    return TRUE;
+    break;
   case DEMUR_RECALIBRATION_TEMPERATURE:
   case DEMUR_RECALIBRATION_PLATT:
     set_map(s, DEMUR_RECALIBRATION_PLATT, map->slope, map->intercept + intercept);
-    return TRUE;
+    break;
   case DEMUR_RECALIBRATION_CORRECTOR:
-    corrector = corrector_of(s, error);
-    if (corrector != NULL)
-      corrector->intercept += intercept / corrector->slope;
-    return corrector != NULL;
+    corrector->intercept += intercept / corrector->slope;
+    break;
   case DEMUR_RECALIBRATION_ISOTONIC:
   case DEMUR_RECALIBRATION_AUTO:
     break;
   }
-  demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
-                  "an intercept can't be put behind this selector's recalibration (%s)",
-                  demur_recalibration_name(kind));
-  return FALSE;
+}
+
+/* A part that may be taken. */
+static gboolean
+take(DemurSelector *s, DemurFederatedPart part, const DemurFederatedNumbers *numbers,
+     GError **error) {
+  if (part == DEMUR_FEDERATED_RECALIBRATION)
+    return take_recalibration(s, numbers, error);
+  if (part == DEMUR_FEDERATED_CORRECTOR)
+    return take_corrector(s, numbers, error);
+  take_intercept(s, numbers->intercept);
+  return TRUE;
 }
 
 static gboolean
@@ -342,11 +377,6 @@ demur_selector_federate(const DemurSelector *selector, const DemurFederatedOrigi
                     origin->selector, selector->digest);
     return NULL;
   }
-  if (selector->n_classes > 2 && origin->part != DEMUR_FEDERATED_RECALIBRATION) {
-    demur_error_set(error, DEMUR_ERROR_INPUT, "a study of %s needs binary risk, not %zu classes",
-                    part_names[origin->part], selector->n_classes);
-    return NULL;
-  }
   if (!all_finite(numbers, origin->part)) {
     demur_error_set(error, DEMUR_ERROR_INPUT, "the study came to no finite numbers");
     return NULL;
@@ -355,11 +385,8 @@ demur_selector_federate(const DemurSelector *selector, const DemurFederatedOrigi
   g_autoptr(DemurSelector) s = demur_selector_from_json(document, -1, "selector", error);
   if (s == NULL)
     return NULL;
-  const gboolean taken =
-      origin->part == DEMUR_FEDERATED_RECALIBRATION ? take_recalibration(s, numbers, error)
-      : origin->part == DEMUR_FEDERATED_CORRECTOR   ? take_corrector(s, numbers, error)
-                                                    : take_intercept(s, numbers->intercept, error);
-  if (!taken || !demur_selector_check_sound(s, error))
+  if (!demur_selector_may_federate(s, origin->part, error) ||
+      !take(s, origin->part, numbers, error) || !demur_selector_check_sound(s, error))
     return NULL;
   s->simulated = s->simulated || numbers->simulated;
   add_origin(s, origin->part, origin->result, origin->selector, g_strdupv((char **)origin->sites),

@@ -53,10 +53,15 @@ typedef struct {
   gboolean simulated; /* some of its scans are simulated */
 } DemurFederatedNumbers;
 
+/* Whether a study of that part has a place in the selector, whatever it comes to; for who is about to begin one.
+ * DEMUR_ERROR_UNSUPPORTED, with what can be asked for, where it has none (an intercept behind isotonic steps, a
+ * corrector that nothing hangs on: its s is 0, a map stands before the corrector that is read, or scores read
+ * none); DEMUR_ERROR_INPUT where it needs binary risk. */
+gboolean demur_selector_may_federate(const DemurSelector *selector, DemurFederatedPart part,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The new selector. DEMUR_ERROR_STATE where the study is of another selector; DEMUR_ERROR_INPUT where it
- * has other columns or classes, or numbers that no fit gives; DEMUR_ERROR_UNSUPPORTED where the numbers
- * have no place in it (an intercept behind isotonic steps, a corrector that nothing hangs on: its s is
- * 0, a map stands before the corrector that is read, or scores read none). */
+ * has other columns or classes, or numbers that no fit gives; errors of demur_selector_may_federate. */
 DemurSelector *demur_selector_federate(const DemurSelector *selector,
                                        const DemurFederatedOrigin *origin,
                                        const DemurFederatedNumbers *numbers,

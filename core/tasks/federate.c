@@ -264,6 +264,9 @@ round_of(DemurTask *task, const DemurFederateStartParams *params, const DemurSel
                       corrector->n_inputs, round->lambda);
       return NULL;
     }
+    /* Its weights say something of this selector alone: what can't be installed need not be asked for. */
+    if (!demur_selector_may_federate(selector, DEMUR_FEDERATED_CORRECTOR, error))
+      return NULL;
   }
   if (params->study == DEMUR_FEDERATE_EVALUATION && !set_cuts(task, params, round, error))
     return NULL;

@@ -24,7 +24,8 @@ typedef struct {
 } DemurFederateStartParams;
 
 /* The first round, written. DEMUR_ERROR_USAGE for fewer than two sites, a name twice, or what the study
- * does not take; DEMUR_ERROR_STATE for an evaluation without thresholds of a selector that is not tuned; DEMUR_ERROR_UNSUPPORTED where it needs binary risk. */
+ * does not take; DEMUR_ERROR_STATE for an evaluation without thresholds of a selector that is not tuned; DEMUR_ERROR_UNSUPPORTED where it needs binary risk,
+ * and for a corrector that could not be installed (selector/federated.h). */
 DemurFederateRound *demur_task_federate_start(DemurTask *task,
                                               const DemurFederateStartParams *params,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

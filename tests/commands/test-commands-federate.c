@@ -18,6 +18,13 @@ must(const Sandbox *sandbox, const char *line) {
   assert_status(run, 0);
 }
 
+static void
+assert_refuses(const Sandbox *sandbox, const char *line, int status, const char *says) {
+  g_autoptr(Run) run = run_line(sandbox, line);
+  assert_status(run, status);
+  assert_says(run->err, says);
+}
+
 /* The test split of the cohort in tables of every n-th scan, and each in a workspace of that name, with the
  * selector. */
 static void
@@ -45,7 +52,7 @@ share_out(const Sandbox *sandbox, const char *const *names, size_t n_parts) {
 
 static void
 prepare(const Sandbox *sandbox) {
-  must(sandbox, "cohort simulate c --scans 600 --sites 8 --base-train 400 --tune 300 --test 1500 "
+  must(sandbox, "cohort simulate c --scans 2000 --sites 8 --base-train 400 --tune 300 --test 1500 "
                 "--base-rate-logit 2 --quiet --seed 3");
   must(sandbox, "train s --cohort c --method confidence --quiet");
   must(sandbox, "tune s --cohort c --coverage 0.8 --quiet");
@@ -249,12 +256,24 @@ test_three_sites_say_what_all_scans_say(void) {
 /* Its columns no command prints: two sites that share the same scans out otherwise. */
 static void
 test_how_scans_are_shared_out_corrects_alike(void) {
-  static const char *const halves[] = {"left", "right"};
+  static const char *const thirds[] = {"first", "second", "third"}, *const halves[] = {"left",
+                                                                                       "right"};
   static const char study[] = "--study corrector --lambda 10 --leave-out 2,3";
   g_autoptr(Sandbox) sandbox = sandbox_of_sites();
   g_autoptr(JsonParser) of_three = json_parser_new(), of_two = json_parser_new();
+  /* No score of this selector reads its corrector: nothing is asked of any site. */
+  g_autofree char *line =
+      g_strconcat("federate start round --selector s --sites east,north ", study, NULL);
+  assert_refuses(sandbox, line, 1, "is trained with --recalibrate corrector");
+  g_autofree char *round = sandbox_path(sandbox, "round");
+  g_assert_false(g_file_test(round, G_FILE_TEST_EXISTS));
+  must(sandbox, "train t --cohort c --method confidence --recalibrate corrector --quiet");
+  must(sandbox, "selector remove released");
+  must(sandbox, "selector export t s.json");
+  must(sandbox, "selector import released s.json");
+  share_out(sandbox, thirds, 3);
   share_out(sandbox, halves, 2);
-  run_study(sandbox, study);
+  run_study_of(sandbox, thirds, 3, study);
   JsonObject *three = read_document(sandbox, "result", of_three);
   run_study_of(sandbox, halves, 2, study);
   JsonObject *two = read_document(sandbox, "result", of_two);
@@ -269,10 +288,7 @@ test_how_scans_are_shared_out_corrects_alike(void) {
     demur_assert_close(weight, json_array_get_double_element(theirs, c), 1e-9, 1e-9);
   }
   g_assert_cmpfloat(largest, >, 1e-3);
-  /* No score of this selector reads its corrector. */
-  g_autoptr(Run) refused = run_line(sandbox, "federate install result corrected");
-  assert_status(refused, 1);
-  assert_says(refused->err, "change nothing");
+  must(sandbox, "federate install result corrected");
 }
 
 /* Sums over the scans that score from the threshold on, and what `evaluate` says of the same. */
@@ -329,13 +345,6 @@ test_an_evaluation_is_the_evaluation(void) {
              *at = json_array_get_object_element(points, 0);
   demur_assert_close(number_at(at, "coverage"), number_at(right, "realised"), 1e-9, 0.0);
   g_assert_cmpfloat(number_at(at, "n"), ==, number_at(right, "n_accepted"));
-}
-
-static void
-assert_refuses(const Sandbox *sandbox, const char *line, int status, const char *says) {
-  g_autoptr(Run) run = run_line(sandbox, line);
-  assert_status(run, status);
-  assert_says(run->err, says);
 }
 
 static char *

@@ -118,9 +118,12 @@ static const DemurRecalibrationKind kinds[] = {
 
 static void
 check_one(const DemurSelector *s, DemurFederatedPart part, gboolean sound) {
-  g_autoptr(GError) error = NULL;
+  g_autoptr(GError) error = NULL, before = NULL;
   g_autoptr(DemurSelector) after = taken(s, part, 1, &error);
+  g_assert_cmpint(demur_selector_may_federate(s, part, &before), ==,
+                  sound); /* known before it begins */
   if (!sound) {
+    g_assert_cmpstr(before->message, ==, error->message);
     g_assert_null(after);
     g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED);
     return;
