@@ -42,6 +42,8 @@ demur_watch_plan_to_json(const DemurWatchPlan *plan) {
   demur_json_int(json, "seed", (gint64)plan->seed);
   if (plan->bets > 1) /* so that the digest of an older plan stays what it was */
     demur_json_int(json, "bets", plan->bets);
+  if (plan->origin != NULL)
+    demur_json_string(json, "origin", plan->origin);
   demur_json_bool(json, "simulated", plan->simulated);
   demur_json_begin_object(json, "signals");
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
@@ -128,8 +130,11 @@ read_signal(JsonObject *signals, DemurWatchPlan *plan, guint s, GError **error) 
 static gboolean
 read_settings(JsonObject *object, DemurWatchPlan *plan, GError **error) {
   gint64 seed, bets = 1;
+  const char *origin = NULL;
   if ((json_object_has_member(object, "bets") &&
        !demur_json_read_int(object, "bets", 1, plan->bets, &bets, error)) ||
+      (json_object_has_member(object, "origin") &&
+       !demur_json_read_string(object, "origin", &origin, error)) ||
       !demur_json_read_double(object, "alpha", 0.0, 1.0, &plan->alpha, error) ||
       !demur_json_read_double(object, "low", 0.0, 1.0, &plan->low, error) ||
       !demur_json_read_double(object, "high", 1.0, INFINITY, &plan->high, error) ||
@@ -141,6 +146,7 @@ read_settings(JsonObject *object, DemurWatchPlan *plan, GError **error) {
     return FALSE;
   plan->seed = (guint64)seed;
   plan->bets = (gint)bets;
+  plan->origin = g_strdup(origin);
   return TRUE;
 }
 

@@ -115,6 +115,7 @@ demur_watch_plan_free(DemurWatchPlan *plan) {
   g_free(plan->risks);
   g_free(plan->scores);
   g_strfreev(plan->patients);
+  g_free(plan->origin);
   g_free(plan);
 }
 

@@ -151,6 +151,9 @@ typedef struct {
       *scores;     /* [n_labelled] of the reference; scores NaN: not kept (a watch that
                                     * an older program began: flagged is ignored) */
   char **patients; /* digests of the reference's patients, NULL-terminated */
+  char *
+      origin; /* the watched selector's (selector/release.h), so that an alarm holds it whatever becomes of its name;
+                 * NULL: not kept (a watch that an older program began) */
 } DemurWatchPlan;
 
 /* alpha .05, range .8 to 1.25, every rule `withhold`; an empty reference. */

@@ -76,6 +76,9 @@ demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record, GError *
                  error);
 }
 
+#define SELECT_WATCH                                                                               \
+  "SELECT id, selector, selector_digest, site, cohort, document, digest, \"user\", created"
+
 static gpointer
 read_watch(DemurStatement *statement) {
   DemurWatchRecord *record = g_new0(DemurWatchRecord, 1);
@@ -120,7 +123,7 @@ demur_watches_list(DemurWorkspace *workspace, const char *selector, const DemurW
                    GError **error) {
   DemurStatement *statement = demur_store_statement(
       workspace,
-      "SELECT id, selector, selector_digest, site, cohort, document, digest, \"user\", created"
+      SELECT_WATCH
       " FROM watch w WHERE (?1 IS NULL OR selector = ?1) AND id = (SELECT max(id) FROM watch o"
       " WHERE o.selector = w.selector AND o.site IS NOT DISTINCT FROM w.site AND o.id <= ?2) ORDER BY selector, site NULLS FIRST",
       error);
@@ -134,6 +137,24 @@ demur_watches_list(DemurWorkspace *workspace, const char *selector, const DemurW
   for (guint i = 0; ok && i < list->len; i++)
     ok = check_watch(list->pdata[i], error);
   return ok ? g_steal_pointer(&list) : NULL;
+}
+
+DemurWatchRecord *
+demur_watches_load(DemurWorkspace *workspace, gint64 id, GError **error) {
+  DemurStatement *statement =
+      demur_store_statement(workspace, SELECT_WATCH " FROM watch WHERE id = ?", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_int(statement, 1, id);
+  g_autoptr(GPtrArray) list =
+      demur_store_list(workspace, statement, read_watch, record_free, "reading a watch", error);
+  if (list == NULL)
+    return NULL;
+  if (list->len == 0) {
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no watch %" PRId64, id);
+    return NULL;
+  }
+  return check_watch(list->pdata[0], error) ? g_ptr_array_steal_index(list, 0) : NULL;
 }
 
 gint64

@@ -42,6 +42,10 @@ GPtrArray *demur_watches_list(DemurWorkspace *workspace, const char *selector,
 /* The largest id of a verdict; 0: none. -1 with error. */
 gint64 demur_watches_last_verdict(DemurWorkspace *workspace, GError **error);
 
+/* One of them, in force or not. DEMUR_ERROR_NOT_FOUND, DEMUR_ERROR_STORE as above. */
+DemurWatchRecord *demur_watches_load(DemurWorkspace *workspace, gint64 id,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef struct {
   gint64 id; /* set when loaded */
   gint64 watch;

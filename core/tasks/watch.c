@@ -9,11 +9,9 @@
 #include "selector/release.h"
 #include "selector/selector.h"
 #include "store/cohorts.h"
-#include "store/selectors.h"
 #include "store/verdicts.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
-#include "tasks/same-selector.h"
 #include "tasks/selection.h"
 #include "tasks/watch-makers.h"
 #include "tasks/watch-stream.h"
@@ -134,6 +132,7 @@ find_in_force(DemurWorkspace *workspace, const DemurWatchStartParams *params, GE
 static gboolean
 keep_start(DemurTask *task, const DemurWatchStartParams *params, const DemurSelector *selector,
            DemurWatchStarted *started, GError **error) {
+  started->plan->origin = g_strdup(demur_selector_origin(selector));
   g_autofree char *json = demur_watch_plan_to_json(started->plan), *now = demur_task_now(task);
   started->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
   DemurWatchRecord record = {.selector = (char *)params->selector,
@@ -393,47 +392,6 @@ demur_task_watch_follow(DemurTask *task, const char *selector, GError **error) {
   if (states == NULL)
     demur_error_prefix(error, "the verdicts were kept, but the watch could not look at them: ");
   return states != NULL;
-}
-
-/* Whether what an alarm stops is this selector; records: of all there are. */
-static gboolean
-is_stopped(DemurTask *task, const DemurWatchAlarm *alarm, const GPtrArray *records,
-           const char *name, const DemurSelector *selector, gboolean *stopped, GError **error) {
-  *stopped = strcmp(alarm->selector, name) == 0 ||
-             g_strcmp0(alarm->selector_digest, demur_selector_digest(selector)) == 0 ||
-             g_strcmp0(alarm->selector_digest, demur_selector_origin(selector)) == 0;
-  for (guint r = 0; !*stopped && r < records->len; r++) {
-    const DemurSelectorRecord *record = records->pdata[r];
-    if ((strcmp(record->name, alarm->selector) == 0 ||
-         g_strcmp0(record->digest, alarm->selector_digest) == 0) &&
-        !demur_task_same_selector(task, record->name, selector, stopped, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-GPtrArray *
-demur_task_watch_stops(DemurTask *task, const char *name, const DemurSelector *selector,
-                       GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  g_autoptr(GPtrArray) all =
-      workspace != NULL ? demur_watch_alarms_list(workspace, NULL, NULL, error) : NULL;
-  if (all == NULL)
-    return NULL;
-  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(alarm_free), records = NULL;
-  for (guint i = 0; i < all->len; i++) {
-    const DemurWatchAlarm *alarm = all->pdata[i];
-    gboolean stopped = FALSE;
-    if (!alarm->withholds || alarm->lifted != NULL)
-      continue;
-    if (records == NULL && (records = demur_selectors_list(workspace, error)) == NULL)
-      return NULL;
-    if (!is_stopped(task, alarm, records, name, selector, &stopped, error))
-      return NULL;
-    if (stopped)
-      g_ptr_array_add(stops, g_steal_pointer(&all->pdata[i]));
-  }
-  return g_steal_pointer(&stops);
 }
 
 gboolean

@@ -72,8 +72,8 @@ gboolean demur_task_watch_follow(DemurTask *task, const char *selector,
 
 /* Array of DemurWatchAlarm (owned): those that withhold the verdicts of this selector of that name now. An alarm
  * holds what was watched (demur_selector_origin), whatever it is called; the name that was watched, whatever was
- * trained under it since; and what stands under that name now, whatever else it is called. Selectors
- * are loaded only where an alarm of another name is open. */
+ * trained under it since; and what stands under that name now, whatever else it is called. The watch's document tells what was watched: a selector is loaded only where that
+ * name has another now, or an older program began the watch; one that can't be read is not this one. */
 GPtrArray *demur_task_watch_stops(DemurTask *task, const char *name, const DemurSelector *selector,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "support/store.h"
+
 /* A tuned selector s; sim's tuning patients are the reference of a watch. */
 static Sandbox *
 watched(const char *rule) {
@@ -87,6 +89,63 @@ test_each_name(void) {
   assert_says(words->out, "withheld");
   g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "u", NULL);
   g_assert_cmpuint(json_array_get_length(array_at(root_of(show), "stopped_by")), >, 0);
+}
+
+static void
+tune_at_90(const Sandbox *sandbox, const char *name) {
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "tune", name, "--cohort", "sim", "--coverage", "0.9", NULL);
+}
+
+static void
+assert_withheld(const Sandbox *sandbox, const char *name, gboolean withheld) {
+  g_test_message("%s", name);
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", name, "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(run, "red_flag", "watch_stopped"), ==, withheld ? 500 : 0);
+  g_assert_true((count_verdicts(run, "accepted", NULL) == 0) == withheld);
+}
+
+/* Watched is a release that was read in. Its alarms hold the selector it was made of, and another release of
+ * that, whatever becomes of the name or of what stands under it; and no other selector. */
+static void
+test_each_release(void) {
+  g_autoptr(Sandbox) sandbox = watched("note");
+  static const char *const releases[] = {"r", "w"};
+  for (guint r = 0; r < G_N_ELEMENTS(releases); r++) {
+    g_autofree char *file = g_strconcat(releases[r], ".json", NULL);
+    g_autoptr(Run) export = run_json(sandbox, 0, "selector", "export", "s", file,
+                                     r > 0 ? "--with-reference" : NULL, NULL);
+    g_autoptr(Run) import = run_json(sandbox, 0, "selector", "import", releases[r], file, NULL);
+    tune_at_90(sandbox, releases[r]);
+  }
+  g_autoptr(Run) unrelated = train_small(sandbox, "unrelated", "sim", "--seed", "5", NULL);
+  assert_status(unrelated, 0);
+  tune_at_90(sandbox, "unrelated");
+  g_autoptr(Run) start = run_json(sandbox, 0, "watch", "start", "r", "--cohort", "sim", "--split",
+                                  "tune", "--rule", "withhold", NULL);
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "r", "--cohort", "other", NULL);
+  static const char *const then[] = {"as watched", "damaged", "another", "gone"};
+  for (guint t = 0; t < G_N_ELEMENTS(then); t++) {
+    g_test_message("%s", then[t]);
+    if (t == 1) {
+      g_assert_cmpint(
+          demur_test_store_run(
+              sandbox->workspace,
+              "UPDATE selector SET document = substr(document, 1, 40) WHERE name = 'r'"),
+          ==, 1);
+      g_autoptr(Run) own = run_demur(sandbox, "assess", "r", "--cohort", "sim", NULL);
+      assert_status(own, 1);
+    } else if (t == 2) {
+      g_autoptr(Run) anew =
+          train_small(sandbox, "r", "sim", "--seed", "6", "--replace", "--force", NULL);
+      assert_status(anew, 0);
+    } else if (t == 3) {
+      g_autoptr(Run) removed = run_json(sandbox, 0, "selector", "remove", "r", "--force", NULL);
+    }
+    assert_withheld(sandbox, "s", TRUE);
+    assert_withheld(sandbox, "w", TRUE);
+    assert_withheld(sandbox, "unrelated", FALSE);
+  }
 }
 
 /* Quiet while patients are those of the reference's hospital; the same scans once more, and a look
@@ -359,6 +418,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/watch/stop-and-lift", test_stop_and_lift);
   g_test_add_func("/commands/watch/each-name", test_each_name);
+  g_test_add_func("/commands/watch/each-release", test_each_release);
   g_test_add_func("/commands/watch/notes", test_notes);
   g_test_add_func("/commands/watch/labels", test_labels);
   g_test_add_func("/commands/watch/report", test_report);

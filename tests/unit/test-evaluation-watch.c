@@ -360,6 +360,14 @@ test_document(void) {
   g_autoptr(DemurWatchPlan) none = demur_watch_plan_from_json("{\"alpha\": 2}", &error);
   g_assert_null(none);
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+
+  /* What the selector was made of is in it, where it was kept. */
+  g_assert_null(back->origin);
+  g_assert_null(strstr(json, "origin"));
+  plan->origin = g_strdup("what it was made of");
+  g_autofree char *told = demur_watch_plan_to_json(plan);
+  g_autoptr(DemurWatchPlan) knows = demur_watch_plan_from_json(told, NULL);
+  g_assert_cmpstr(knows->origin, ==, plan->origin);
 }
 
 /* A plan of a program that knew no signal of red flags keeps its limit, and watches what it watched. */
