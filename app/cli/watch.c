@@ -191,7 +191,11 @@ print_state(const DemurWatchState *state) {
           state->record->site != NULL ? state->record->site : "", state->record->created,
           state->plan->simulated ? " (simulated data)" : "", (size_t)state->patients->len,
           demur_cli_s((size_t)state->patients->len));
-  if (state->outdated)
+  if (state->unreadable)
+    g_print(
+        "The selector is damaged (`demur verify`): nothing new is seen, no new alarm is kept, and the "
+        "patients who made it are not left out below.\n");
+  else if (state->outdated)
     g_print(
         "The selector was trained anew or is gone: nothing new is seen; begin the watch anew.\n");
   g_print("  %-13s %8s %10s %10s %10s  %-16s  what changed most\n", "signal", "patients", "e-value",
@@ -234,8 +238,7 @@ find_stops(DemurContext *context, const char *name, gboolean unwatched, GPtrArra
            GError **error) {
   g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) selector = demur_task_load_selector(&context->task, name, NULL, &local);
-  if (selector == NULL &&
-      (unwatched || !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))) {
+  if (selector == NULL && (unwatched || !demur_task_selector_is_unreadable(local))) {
     g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
   }

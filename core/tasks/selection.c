@@ -50,6 +50,14 @@ demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord 
   return selector;
 }
 
+gboolean
+demur_task_selector_is_unreadable(const GError *error) {
+  return g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND) ||
+         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_INPUT) ||
+         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STORE) ||
+         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED);
+}
+
 char *
 demur_task_validation_sentence(DemurTask *task, const char *name) {
   DemurWorkspace *workspace = demur_task_workspace(task, NULL);

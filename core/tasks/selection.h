@@ -17,6 +17,10 @@ DemurSelector *demur_task_load_selector(DemurTask *task, const char *name,
                                         DemurSelectorRecord **record,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether an error of that says that the selector is not there or is damaged, not that the workspace went away or that
+ * somebody cancelled. */
+gboolean demur_task_selector_is_unreadable(const GError *error);
+
 /* What the last `demur validate` said of the selector of that name, one sentence; or that nothing
  * was said yet. Owned; shown wherever the selector's name is. */
 char *demur_task_validation_sentence(DemurTask *task, const char *name);

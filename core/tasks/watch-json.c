@@ -103,6 +103,7 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
   demur_json_string(json, "began", state->record->created);
   demur_json_string(json, "plan_digest", state->record->digest);
   demur_json_bool(json, "selector_changed", state->outdated);
+  demur_json_bool(json, "selector_unreadable", state->unreadable);
   demur_json_bool(json, "withheld", withheld);
   demur_json_double(json, "alpha", state->plan->alpha);
   demur_watch_limits_write(json, state->plan);

@@ -198,6 +198,10 @@ demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate 
         demur_translate(translate, N_("Stopped since %s: no new risk is shown until a person "
                                       "lifts the alarms below.")),
         since);
+  if (state->unreadable)
+    return g_strdup(demur_translate(
+        translate,
+        N_("The selector is damaged: nothing new is seen. Bring back a copy of the workspace.")));
   if (state->outdated)
     return g_strdup(demur_translate(translate, N_("The selector was trained anew or is gone: begin "
                                                   "the watch anew.")));

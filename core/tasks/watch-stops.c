@@ -1,7 +1,6 @@
 /* Which alarms withhold a selector's verdicts: by what was watched, whatever became of its name since. */
 #include <string.h>
 
-#include "base/error.h"
 #include "selector/release.h"
 #include "store/selectors.h"
 #include "tasks/selection.h"
@@ -38,16 +37,6 @@ is_asked(const Asked *asked, const char *digest) {
                             strcmp(digest, demur_selector_origin(asked->selector)) == 0);
 }
 
-/* Whether an error says that a selector is not there, or is damaged: not that the workspace went away, or that
- * somebody cancelled. */
-static gboolean
-is_unreadable(const GError *error) {
-  return g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND) ||
-         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_INPUT) ||
-         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STORE) ||
-         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED);
-}
-
 /* The origin of what stands under a name (borrowed), loaded once; "" where it can't be read. NULL with error. */
 static const char *
 origin_under(Asked *asked, const char *name, GError **error) {
@@ -56,7 +45,7 @@ origin_under(Asked *asked, const char *name, GError **error) {
     return known;
   g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) other = demur_task_load_selector(asked->task, name, NULL, &local);
-  if (other == NULL && !is_unreadable(local)) {
+  if (other == NULL && !demur_task_selector_is_unreadable(local)) {
     g_propagate_error(error, g_steal_pointer(&local));
     return NULL;
   }

@@ -224,16 +224,20 @@ alarm_free(gpointer alarm) {
   demur_watch_alarm_free(alarm);
 }
 
-/* The selector as the watch knows it; NULL without error where it is another now, or gone. */
+/* The selector as the watch knows it; NULL without error where it is another now, or gone, or,
+ * where that is to be told (unreadable not NULL), damaged. */
 static gboolean
 find_selector(DemurTask *task, const DemurWatchRecord *record, DemurSelector **selector,
-              GError **error) {
+              gboolean *unreadable, GError **error) {
   g_autoptr(GError) local = NULL;
   *selector = demur_task_load_selector(task, record->selector, NULL, &local);
-  if (*selector == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
+  if (*selector == NULL && (unreadable == NULL || !demur_task_selector_is_unreadable(local)) &&
+      !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
     g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
   }
+  if (unreadable != NULL)
+    *unreadable = *selector == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
   if (*selector != NULL &&
       g_strcmp0(demur_selector_digest(*selector), record->selector_digest) != 0)
     g_clear_pointer(selector, demur_selector_unref);
@@ -332,7 +336,8 @@ look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state,
   const DemurWatchRecord *record = state->record;
   g_autoptr(DemurSelector) selector = NULL;
   state->plan = demur_watch_plan_from_json(record->document, error);
-  if (state->plan == NULL || !find_selector(task, record, &selector, error) ||
+  if (state->plan == NULL ||
+      !find_selector(task, record, &selector, then == NULL ? &state->unreadable : NULL, error) ||
       !read_alarms(workspace, state, then, error))
     return FALSE;
   state->outdated = selector == NULL;
@@ -359,7 +364,7 @@ look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state,
   state->result =
       demur_watch_look(state->plan, (const DemurWatchPatient *)(gpointer)state->patients->data,
                        state->patients->len, after);
-  return then != NULL || keep_alarms(task, workspace, state, open, error);
+  return then != NULL || state->unreadable || keep_alarms(task, workspace, state, open, error);
 }
 
 GPtrArray *

@@ -40,8 +40,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchStarted, demur_watch_started_free)
 typedef struct {
   DemurWatchRecord *record;
   DemurWatchPlan *plan;
-  gboolean outdated; /* the selector was trained anew, or is gone: nothing new is seen */
-  GArray *patients;  /* of DemurWatchPatient */
+  gboolean
+      outdated; /* the selector was trained anew, is gone or can't be read: nothing new is seen */
+  gboolean
+      unreadable;   /* .. it can't be read: who made it is not left out, and no new alarm is kept */
+  GArray *patients; /* of DemurWatchPatient */
   DemurWatchResult *result;
   GPtrArray *alarms; /* of DemurWatchAlarm, newest first: of this watch and of those before it that
                       * are not lifted */

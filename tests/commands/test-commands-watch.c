@@ -135,6 +135,15 @@ test_each_release(void) {
           ==, 1);
       g_autoptr(Run) own = run_demur(sandbox, "assess", "r", "--cohort", "sim", NULL);
       assert_status(own, 1);
+      g_autoptr(Run) words = run_demur(sandbox, "watch", "show", "r", NULL);
+      assert_status(words, 0);
+      assert_says(words->out, "The selector is damaged");
+      assert_says(words->out, "ALARM");
+      g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "r", NULL);
+      g_assert_true(bool_at(first_watch(show), "selector_unreadable"));
+      g_assert_true(bool_at(first_watch(show), "withheld"));
+      g_autoptr(Run) all = run_json(sandbox, 0, "watch", "show", NULL);
+      g_assert_cmpuint(json_array_get_length(array_at(root_of(all), "watches")), ==, 2);
     } else if (t == 2) {
       g_autoptr(Run) anew =
           train_small(sandbox, "r", "sim", "--seed", "6", "--replace", "--force", NULL);
