@@ -106,7 +106,7 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
      * one part of alpha for the outcome's rate and O:E */
     [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 5,
                               watches},
-    [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
+    [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 2, acceptances},
     /* 2: between two ways of grouping too; 4: errors of few bins too; 5: years with few without the
      * outcome, and what a family shows beside every set that is told */
     [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 5, withholding,

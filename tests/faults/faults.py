@@ -235,7 +235,8 @@ def check(bench, name, status, after, before, reference):
 
 
 # What a second run may say where the first one had done it, or where the workspace was no more than begun.
-DONE = ("already", "is there", "not empty", "no cohort", "there is no ", "conflicts with nothing", "holds")
+DONE = ("already", "is there", "not empty", "no cohort", "there is no ", "conflicts with nothing", "holds",
+        "is a round, an answer or a result")
 
 
 def run_one(tried, kind, at):
