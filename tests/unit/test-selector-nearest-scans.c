@@ -69,7 +69,8 @@ check(const DemurSelector *s, const float *input, gssize exclude) {
     }
     all[n++] = (Found){distance, i};
   }
-  qsort(all, n, sizeof *all, compare);
+  if (n > 0)
+    qsort(all, n, sizeof *all, compare);
   const size_t k = MIN(CLAMP(s->n_kept / 20, 50, 200), n);
   double expected = 0.0;
   guint counts[N_SITES] = {0}, found[N_SITES] = {0}, n_events = 0, n_top = 0, n_sites = 0;
