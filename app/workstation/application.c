@@ -376,7 +376,7 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
 }
 
 static void
-on_picture_notice(DemurSession *session, const char *text, gboolean is_error,
+on_picture_notice(DemurSession *session, const char *text, gboolean is_error, const char *details,
                   DemurApplication *self) {
   if (!is_error)
     return;
