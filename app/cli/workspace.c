@@ -144,6 +144,43 @@ run_roles(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
+static const char *const deeds[DEMUR_N_DEEDS] = {
+    [DEMUR_DEED_READ] = "read everything, verify, write reports and exports, keep a backup",
+    [DEMUR_DEED_REVIEW] = "review, comment, reveal, draw on images",
+    [DEMUR_DEED_FEED] = "import images and scores, run models, assess",
+    [DEMUR_DEED_DECIDE] =
+        "make and change cohorts, selectors, thresholds, audits, acceptance tests and watches, "
+        "choose a series against the rules, take an assessment back",
+    [DEMUR_DEED_REMOVE] = "dicom remove, log --keep-openings",
+    [DEMUR_DEED_LET_IN] = "give and take roles but an admin's",
+};
+
+/* The deeds that a role may, or may not, do, as one line behind its name; nothing where there are none. */
+static void
+append_deeds(GString *text, DemurRole role, gboolean may) {
+  const char *before = may ? " may: " : " may not: ";
+  gboolean is_first = TRUE;
+  for (guint d = 0; d < DEMUR_N_DEEDS; d++) {
+    if (demur_task_role_may(role, (DemurDeed)d) != may)
+      continue;
+    if (is_first)
+      g_string_append_printf(text, "\n%s%s", demur_role_name(role), before);
+    g_string_append_printf(text, "%s%s", is_first ? "" : "; ", deeds[d]);
+    is_first = FALSE;
+  }
+}
+
+static char *
+describe_roles(void) {
+  GString *text = g_string_new(NULL);
+  for (guint r = 0; r < DEMUR_N_ROLES; r++) {
+    append_deeds(text, (DemurRole)r, TRUE);
+    append_deeds(text, (DemurRole)r, FALSE);
+  }
+  g_string_append(text, "\n\nWhat a role may not do the server refuses, whatever program asks.");
+  return g_string_free(text, FALSE);
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand commands[] = {
@@ -171,7 +208,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
            "give each its rights and let each USER in (ROLE none: out again), and who has which now; "
            "--apply runs them, as the workspace's owner who may make roles. USER is there already "
            "(createuser).",
-       .run = run_roles},
+       .run = run_roles,
+       .describe = describe_roles},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }

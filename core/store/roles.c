@@ -91,6 +91,30 @@ static const struct {
     {"event", ANYONE, NOBODY, NOBODY},
 };
 
+/* Each deed by a row that it can't do without; none: every role may. An admin alone may let people in, as
+ * demur_roles_sql grants it. */
+static const struct {
+  const char *table;
+  gboolean removes; /* else inserts */
+  guint roles;      /* of a deed without a table */
+} deeds[DEMUR_N_DEEDS] = {
+    [DEMUR_DEED_READ] = {NULL, FALSE, ANYONE},
+    [DEMUR_DEED_REVIEW] = {"review", FALSE, NOBODY},
+    [DEMUR_DEED_FEED] = {"series", FALSE, NOBODY},
+    [DEMUR_DEED_DECIDE] = {"selector", FALSE, NOBODY},
+    [DEMUR_DEED_REMOVE] = {"series", TRUE, NOBODY},
+    [DEMUR_DEED_LET_IN] = {NULL, FALSE, ADMIN},
+};
+
+gboolean
+demur_role_may(DemurRole role, DemurDeed deed) {
+  guint may = deeds[deed].roles;
+  for (guint t = 0; deeds[deed].table != NULL && t < G_N_ELEMENTS(rights); t++)
+    if (g_str_equal(rights[t].table, deeds[deed].table))
+      may = deeds[deed].removes ? rights[t].remove : rights[t].insert;
+  return (may & 1u << role) != 0;
+}
+
 /* What an event tells of: its kind, how its key begins, what its writer may do, and in which rows it must find itself. */
 typedef enum {
   OF_NOTHING, /* it has no digest, which would say that something was there */

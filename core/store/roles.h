@@ -19,6 +19,20 @@ typedef enum {
   DEMUR_N_ROLES,
 } DemurRole;
 
+/* What people know of a role: what its rights in tables come to. */
+typedef enum {
+  DEMUR_DEED_READ,   /* read everything */
+  DEMUR_DEED_REVIEW, /* review, comment, reveal, draw */
+  DEMUR_DEED_FEED,   /* import images and scores, run models, assess */
+  DEMUR_DEED_DECIDE, /* cohorts, selectors, thresholds, audits, watches, what goes against the rules */
+  DEMUR_DEED_REMOVE, /* take a patient's series out, set what the site wants */
+  DEMUR_DEED_LET_IN, /* give and take roles but an admin's */
+  DEMUR_N_DEEDS,
+} DemurDeed;
+
+/* Whether the rights that demur_roles_sql gives a role come to the deed. */
+gboolean demur_role_may(DemurRole role, DemurDeed deed);
+
 /* "reader", .., "none" of DEMUR_N_ROLES; FALSE where the name is none of them. */
 const char *demur_role_name(DemurRole role);
 gboolean demur_role_from_name(const char *name, DemurRole *role) G_GNUC_WARN_UNUSED_RESULT;

@@ -11,6 +11,11 @@ demur_workspace_roles_free(DemurWorkspaceRoles *roles) {
   g_free(roles);
 }
 
+gboolean
+demur_task_role_may(DemurRole role, DemurDeed deed) {
+  return demur_role_may(role, deed);
+}
+
 DemurWorkspaceRoles *
 demur_task_workspace_roles(DemurTask *task, const DemurRoleGiven *given, size_t n, gboolean apply,
                            GError **error) {

@@ -25,6 +25,9 @@ typedef struct {
 DemurWorkspaceRoles *demur_task_workspace_roles(DemurTask *task, const DemurRoleGiven *given,
                                                 size_t n, gboolean apply,
                                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Whether a role's rights come to a deed, in every workspace on a server. */
+gboolean demur_task_role_may(DemurRole role, DemurDeed deed);
+
 void demur_workspace_roles_free(DemurWorkspaceRoles *roles);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspaceRoles, demur_workspace_roles_free)
 

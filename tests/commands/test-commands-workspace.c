@@ -1,5 +1,7 @@
 /* `demur workspace copy`: from a file or a server's database to a file (into a database: unit-tasks-workspace-copy). Right values:
  * what the first one says of itself. */
+#include <string.h>
+
 #include "commands.h"
 
 #include "support/store.h"
@@ -66,6 +68,24 @@ test_roles_are_a_server_s(void) {
   assert_says(run->err, "workspace copy");
 }
 
+/* Right value: docs/server.md. */
+static void
+test_help_says_what_each_role_may(void) {
+  static const char *const says[] = {
+      "reader may: read everything",
+      "service may not: review, comment",
+      "reader may not: import images",
+      "analyst may not: dicom remove",
+      "service may: read everything, verify, write reports and exports, keep a backup; import images",
+      "admin may: read everything"};
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autoptr(Run) help = run_demur(sandbox, "workspace", "roles", "--help", NULL);
+  assert_status(help, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS(says); i++)
+    assert_says(help->out, says[i]);
+  g_assert_null(strstr(help->out, "admin may not"));
+}
+
 static void
 test_wrong_use(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -90,6 +110,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/workspace/a-backup-is-whole-and-comes-back",
                   test_a_backup_is_whole_and_comes_back);
   g_test_add_func("/commands/workspace/roles-are-a-server-s", test_roles_are_a_server_s);
+  g_test_add_func("/commands/workspace/help-of-roles", test_help_says_what_each_role_may);
   g_test_add_func("/commands/workspace/wrong-use", test_wrong_use);
   return g_test_run();
 }
