@@ -813,7 +813,7 @@ demur_cohort_page_use_coverage(DemurCohortPage *page) {
         "coverage? The reason is kept with your name and the time."),
       page->study->selector, coverage, page->study->cohort);
   demur_question_ask(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), _("Use this coverage"),
-                     text, _("Tune and keep"), FALSE, on_reason, use);
+                     text, NULL, _("Tune and keep"), FALSE, on_reason, use);
 }
 
 /* Tables and export. */

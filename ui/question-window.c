@@ -77,8 +77,8 @@ demur_question_window_init(DemurQuestionWindow *window) {
 
 void
 demur_question_ask(GtkWindow *parent, const char *title, const char *explanation,
-                   const char *accept, gboolean empty_allowed, DemurTextGiven given,
-                   gpointer data) {
+                   const char *written, const char *accept, gboolean empty_allowed,
+                   DemurTextGiven given, gpointer data) {
   DemurQuestionWindow *window =
       g_object_new(DEMUR_TYPE_QUESTION_WINDOW, "title", title, "transient-for", parent, NULL);
   window->empty_allowed = empty_allowed;
@@ -87,6 +87,8 @@ demur_question_ask(GtkWindow *parent, const char *title, const char *explanation
   demur_shown_label_set(window->explanation, explanation);
   demur_shown_name_set(GTK_WIDGET(window->text), title);
   gtk_button_set_label(window->accept, accept);
+  if (written != NULL)
+    gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(window->text)), written, -1);
   on_changed(window);
   gtk_window_present(GTK_WINDOW(window));
   gtk_widget_grab_focus(GTK_WIDGET(window->text));

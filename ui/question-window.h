@@ -11,9 +11,9 @@ G_DECLARE_FINAL_TYPE(DemurQuestionWindow, demur_question_window, DEMUR, QUESTION
 /* text is borrowed; NULL where it was cancelled. Called once. */
 typedef void (*DemurTextGiven)(const char *text, gpointer data);
 
-/* Asks. Accepting is possible only with words, unless empty_allowed. */
+/* Asks; written stands in the field already (NULL: nothing). Accepting is possible only with words, unless empty_allowed. */
 void demur_question_ask(GtkWindow *parent, const char *title, const char *explanation,
-                        const char *accept, gboolean empty_allowed, DemurTextGiven given,
-                        gpointer data);
+                        const char *written, const char *accept, gboolean empty_allowed,
+                        DemurTextGiven given, gpointer data);
 
 G_END_DECLS

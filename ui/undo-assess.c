@@ -100,7 +100,7 @@ on_last(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   Asked *asked = g_new(Asked, 1);
   *asked = (Asked){g_object_ref(session), g_strdup(demur_session_path(session)), last->batch};
-  demur_question_ask(parent, _("Undo the last assessment"), text, _("Undo"), FALSE, on_reason,
+  demur_question_ask(parent, _("Undo the last assessment"), text, NULL, _("Undo"), FALSE, on_reason,
                      asked);
 }
 

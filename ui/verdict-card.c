@@ -33,7 +33,9 @@ struct _DemurVerdictCard {
   GtkBox *pending_box; /* visible while an opinion waits */
   GtkLabel *pending;
   DemurReviewKind proposal;
-  gint64 proposed_of; /* the verdict it is of */
+  gint64 proposed_of;         /* the verdict it is of */
+  char *proposed_scan;        /* its scan */
+  gboolean proposed_revealed; /* whether its risk had been revealed */
   gboolean details_shown;
   GtkWidget *agree, *disagree, *comment;
 };
@@ -47,6 +49,7 @@ demur_verdict_card_dispose(GObject *object) {
   DemurVerdictCard *card = DEMUR_VERDICT_CARD(object);
   demur_job_drop(&card->meaning_job);
   on_loaded(card);
+  g_clear_pointer(&card->proposed_scan, g_free);
   g_clear_object(&card->alike);
   g_clear_object(&card->session);
   G_OBJECT_CLASS(demur_verdict_card_parent_class)->dispose(object);
@@ -756,7 +759,7 @@ add_provenance(DemurVerdictCard *card, const DemurScan *scan) {
   g_autofree char *tuned = isnan(scan->threshold)
                                ? g_strdup(_("not tuned"))
                                : g_strdup_printf(_("%s, threshold %s"), coverage, threshold);
-  g_autofree char *date = demur_text_date(scan->assessed);
+  g_autofree char *date = demur_text_date_in(scan->assessed, demur_words_translate);
   add_pair(grid, 0, _("Model"), scan->model);
   add_pair(grid, 1, _("Selector"), selector);
   add_pair(grid, 2, _("Coverage"), tuned);
@@ -790,7 +793,7 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
                        : review->kind == DEMUR_REVIEW_DISAGREE ? _("disagreed")
                        : review->kind == DEMUR_REVIEW_COMMENT  ? _("commented")
                                                                : _("revealed the risk");
-    g_autofree char *day = g_strndup(review->created, 10);
+    g_autofree char *day = demur_text_date_in(review->created, demur_words_translate);
     const gboolean is_earlier =
         review->verdict_id != scan->verdict_id || scan->outdated != DEMUR_CURRENT;
     g_autofree char *text = g_strdup_printf(
@@ -818,6 +821,23 @@ update_opinions(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
+/* Others write meanwhile: an opinion goes on waiting while what it is of is what is shown. That it was dropped is told where
+ * its scan is still there; who opened another case knows. */
+static void
+keep_waiting(DemurVerdictCard *card, const DemurScan *scan) {
+  const gboolean same = scan != NULL && g_strcmp0(scan->scan_id, card->proposed_scan) == 0;
+  const gboolean made_anew = same && scan->verdict_id != card->proposed_of;
+  if (same && !made_anew && demur_session_revealed(card->session) == card->proposed_revealed &&
+      demur_scan_why_no_review(scan, demur_session_read_only(card->session), card->proposal) ==
+          NULL)
+    return;
+  if (demur_verdict_card_drop(card) && made_anew)
+    demur_session_notice(card->session,
+                         _("The verdict was made anew meanwhile: your opinion was not kept. Look "
+                           "at what is shown now, and say it again."),
+                         TRUE);
+}
+
 void
 demur_verdict_card_update(DemurVerdictCard *card) {
   demur_job_drop(&card->meaning_job);
@@ -827,7 +847,7 @@ demur_verdict_card_update(DemurVerdictCard *card) {
     gtk_box_remove(card->list, child);
   const DemurScan *scan = demur_session_scan(card->session);
   update_opinions(card, scan);
-  demur_verdict_card_drop(card);
+  keep_waiting(card, scan);
   if (scan == NULL)
     return;
   add_verdict(card, scan);
@@ -851,6 +871,9 @@ demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind) {
   }
   card->proposal = kind;
   card->proposed_of = scan->verdict_id;
+  g_free(card->proposed_scan);
+  card->proposed_scan = g_strdup(scan->scan_id);
+  card->proposed_revealed = demur_session_revealed(card->session);
   demur_shown_label_set(card->pending, kind == DEMUR_REVIEW_AGREE
                                            ? _("Agree? Enter keeps it, Escape drops it.")
                                            : _("Disagree? Enter keeps it, Escape drops it."));

@@ -16,8 +16,9 @@ void demur_verdict_card_set_session(DemurVerdictCard *card, DemurSession *sessio
 /* Shows the current case as it is now. */
 void demur_verdict_card_update(DemurVerdictCard *card);
 /* Review in two steps: an opinion waits in sight until it is kept or dropped. It is of the verdict
- * that is shown: where the card shows anything else, or nothing, no opinion waits any more. Nothing
- * waits on a scan without a verdict. */
+ * that is shown, and waits through what others write about the same scan: where the card shows another verdict, another
+ * scan or nothing, no opinion waits any more, and of a verdict that was made anew this is told. Nothing waits on a scan
+ * without a verdict. */
 void demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind);
 gboolean demur_verdict_card_keep(DemurVerdictCard *card); /* FALSE: nothing waits */
 gboolean demur_verdict_card_drop(DemurVerdictCard *card);

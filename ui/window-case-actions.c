@@ -49,26 +49,54 @@ on_drop_opinion(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_patient_page_drop(DEMUR_WINDOW(data)->patient);
 }
 
-/* A comment is of the case it was asked for, whatever is open when it arrives. */
+/* A comment is of the verdict it was asked for, whatever is open and whatever others wrote when it arrives. */
 typedef struct {
   DemurWindow *window;
-  gssize row;
-  DemurScanTable *table;
+  char *scan_id;
+  gint64 verdict_id;
 } CommentData;
+
+static void ask_for_comment(DemurWindow *window, const char *before, const char *written);
 
 static void
 on_comment_given(const char *text, gpointer data) {
   CommentData *comment = data;
   DemurWindow *window = comment->window;
-  if (text != NULL && demur_session_table(window->session) == comment->table &&
-      demur_session_row(window->session) == comment->row)
+  const DemurScan *scan = demur_session_scan(window->session);
+  const gboolean same = scan != NULL && strcmp(scan->scan_id, comment->scan_id) == 0;
+  if (text == NULL)
+    ;
+  else if (same && scan->verdict_id == comment->verdict_id)
     demur_session_review(window->session, DEMUR_REVIEW_COMMENT, text);
-  else if (text != NULL)
+  else if (same && demur_scan_why_no_review(scan, demur_session_read_only(window->session),
+                                            DEMUR_REVIEW_COMMENT) == NULL)
+    ask_for_comment(window,
+                    _("The verdict was made anew while you wrote. Look at what is shown now: does "
+                      "your comment still hold?"),
+                    text);
+  else
     demur_session_notice(window->session,
                          _("Another case was opened meanwhile: the comment was not kept."), TRUE);
-  demur_scan_table_unref(comment->table);
+  g_free(comment->scan_id);
   g_object_unref(window);
   g_free(comment);
+}
+
+/* Asks for a comment on the verdict that is shown; before stands above the question and written in its field (NULL:
+ * nothing). */
+static void
+ask_for_comment(DemurWindow *window, const char *before, const char *written) {
+  const DemurScan *scan = demur_session_scan(window->session);
+  CommentData *comment = g_new(CommentData, 1);
+  *comment = (CommentData){g_object_ref(window), g_strdup(scan->scan_id), scan->verdict_id};
+  g_autofree char *what =
+      g_strdup_printf(_("Comment on the verdict of patient %s, scan of %s. It is kept with your "
+                        "name, the time and what is shown."),
+                      scan->patient_id, scan->date);
+  g_autofree char *text =
+      before != NULL ? g_strdup_printf("%s\n\n%s", before, what) : g_strdup(what);
+  demur_question_ask(GTK_WINDOW(window), _("Comment"), text, written, _("Keep"), FALSE,
+                     on_comment_given, comment);
 }
 
 static void
@@ -79,19 +107,10 @@ on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
     return;
   const char *why = demur_scan_why_no_review(scan, demur_session_read_only(window->session),
                                              DEMUR_REVIEW_COMMENT);
-  if (why != NULL) {
+  if (why != NULL)
     demur_session_notice(window->session, why, FALSE);
-    return;
-  }
-  CommentData *comment = g_new(CommentData, 1);
-  *comment = (CommentData){g_object_ref(window), demur_session_row(window->session),
-                           demur_scan_table_ref(demur_session_table(window->session))};
-  g_autofree char *text =
-      g_strdup_printf(_("Comment on the verdict of patient %s, scan of %s. It is kept with your "
-                        "name, the time and what is shown."),
-                      scan->patient_id, scan->date);
-  demur_question_ask(GTK_WINDOW(window), _("Comment"), text, _("Keep"), FALSE, on_comment_given,
-                     comment);
+  else
+    ask_for_comment(window, NULL, NULL);
 }
 
 /* Which series of the study is assessed. */
@@ -132,7 +151,7 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
         "The reason is kept, both verdicts stay visible, the report counts such decisions, and "
         "calibration is measured on the rules' choice."),
       scan->patient_id, why);
-  demur_question_ask(GTK_WINDOW(window), _("Assess this series instead"), text,
+  demur_question_ask(GTK_WINDOW(window), _("Assess this series instead"), text, NULL,
                      _("Assess and keep"), FALSE, on_choose_reason, choose);
 }
 

@@ -124,7 +124,7 @@ on_viewer(GSimpleAction *action, GVariant *value, gpointer data) {
       _("Which command opens a folder of DICOM files in another viewer? %s stands for the folder, "
         "for example: weasis '$dicom:get -l \"%s\"'. Now: %s"),
       "{folder}", "{folder}", self->settings->viewer != NULL ? self->settings->viewer : _("none"));
-  demur_question_ask(GTK_WINDOW(self->window), _("Another viewer"), text, _("Keep"), FALSE,
+  demur_question_ask(GTK_WINDOW(self->window), _("Another viewer"), text, NULL, _("Keep"), FALSE,
                      on_viewer_given, self);
 }
 
@@ -180,7 +180,7 @@ on_open_server(GSimpleAction *action, GVariant *value, gpointer data) {
       GTK_WINDOW(self->window), _("Open a workspace on a server"),
       _("Its address, as who administers it gave it: postgresql://HOST/DATABASE. A password "
         "stands in the file .pgpass of your home folder, never in the address."),
-      _("Open"), FALSE, on_server_given, self);
+      NULL, _("Open"), FALSE, on_server_given, self);
 }
 
 static void

@@ -33,6 +33,13 @@ def wait_for(condition, what):
     raise AssertionError(f"waited {DEADLINE} s for: {what}")
 
 
+def x_windows(*pattern):
+    """The visible windows of X11 that xdotool finds, once there are any: a search fails where a tooltip goes while it looks."""
+    search = ["xdotool", "search", "--onlyvisible", "--all", *pattern]
+    return wait_for(lambda: subprocess.run(search, capture_output=True, text=True, check=False).stdout.split(),
+                    f"a window for {' '.join(search)}")
+
+
 def demur(workspace, *words, check=True):
     """One command with --json; its document."""
     result = subprocess.run([DEMUR, "--workspace", workspace, "--json", "--quiet", *words], capture_output=True,
@@ -273,11 +280,13 @@ class Workstation:
         self.focus()
         subprocess.run(["xdotool", "type", "--delay", "8", text], check=True)
 
+    def x_window(self):
+        """The main window, as X11 names it."""
+        return x_windows("--pid", str(self.process.pid), "--name", "^Demur$")[-1]
+
     def pointer(self, x, y):
         """Moves the pointer within the window."""
-        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                                 capture_output=True, text=True, check=True).stdout.split()
-        subprocess.run(["xdotool", "mousemove", "--window", windows[-1], str(x), str(y)], check=True)
+        subprocess.run(["xdotool", "mousemove", "--window", self.x_window(), str(x), str(y)], check=True)
 
     def open_menu(self, name):
         """Opens the menu of a button, as a click does: a menu button has no action for a screen reader in GTK 4.8."""
@@ -350,16 +359,12 @@ class Workstation:
 
     def size(self):
         """Width and height of the window on the screen."""
-        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                                 capture_output=True, text=True, check=True).stdout.split()
-        text = subprocess.run(["xdotool", "getwindowgeometry", windows[-1]], capture_output=True, text=True,
+        text = subprocess.run(["xdotool", "getwindowgeometry", self.x_window()], capture_output=True, text=True,
                               check=True).stdout
         return tuple(int(word) for word in text.split("Geometry: ")[1].split()[0].split("x"))
 
     def resize(self, width, height):
-        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                                 capture_output=True, text=True, check=True).stdout.split()
-        subprocess.run(["xdotool", "windowsize", windows[-1], str(width), str(height)], check=True)
+        subprocess.run(["xdotool", "windowsize", self.x_window(), str(width), str(height)], check=True)
 
     def bus_name(self):
         names = SESSION.one("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")[0]

@@ -5,7 +5,7 @@ import subprocess
 
 from gi.repository import GLib
 
-from driver import SCREEN, STATE_FOCUSABLE, STATE_FOCUSED, wait_for
+from driver import SCREEN, STATE_FOCUSABLE, STATE_FOCUSED, wait_for, x_windows
 
 SENSITIVE = 24
 FIELDS = ("text", "entry")
@@ -111,10 +111,8 @@ class Mouse(Hands):
 
     def click(self, node, window=None, times=1):
         x, y, width, height = extents(node)
-        pattern = ["--pid", str(self.app.process.pid)] if window is None else ["--name", f"^{window}$"]
-        windows = subprocess.run(["xdotool", "search", "--onlyvisible", *pattern], capture_output=True, text=True,
-                                 check=True).stdout.split()
-        subprocess.run(["xdotool", "mousemove", "--window", windows[-1], str(x + width // 2), str(y + height // 2),
+        target = self.app.x_window() if window is None else x_windows("--name", f"^{window}$")[-1]
+        subprocess.run(["xdotool", "mousemove", "--window", target, str(x + width // 2), str(y + height // 2),
                         "click", "--repeat", str(times), "--delay", "40", "1"], check=True)
 
     def press(self, name, window=None):

@@ -440,6 +440,59 @@ def what_another_window_wrote_is_shown():
     second.quit()
 
 
+def what_is_half_said_outlasts_what_others_write():
+    """Right value: the rows of the review table: what was waiting while another wrote about the same scan is kept, and
+    what was waiting when the verdict was made anew is not, but said, or asked again with its words."""
+    workspace, assessed = cohort_workspace()
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "accepted")
+    app, other = Workstation(workspace), Workstation(workspace)
+    mine = lambda: sqlite3.connect(workspace).execute("SELECT kind, comment FROM review ORDER BY id").fetchall()
+    for window in (app, other):
+        open_scan(window, one["scan_id"])
+        window.wait_text("Where this comes from")
+    app.do("push button", "Agree")
+    app.wait_text("Agree? Enter keeps it")
+    for press in ("Disagree", "Keep"):
+        other.do("push button", press)
+    app.wait_text(" disagreed, ")
+    app.wait_text("Agree? Enter keeps it")
+    app.do("push button", "Keep")
+    wait_for(lambda: [kind for kind, _ in mine()] == ["disagree", "agree"], "both opinions")
+
+    def comment_is_asked():
+        return next((n for n in app.walk() if n.role in ("text", "entry") and n.name == "Comment"), None)
+    app.do("push button", "Comment")
+    wait_for(comment_is_asked, "the field of the comment").set_text("seen twice")
+    for press in ("Agree", "Keep"):
+        other.do("push button", press)
+    wait_for(lambda: len(mine()) == 3, "the other's second opinion")
+    wait_for(lambda: len([text for text in app.texts() if " agreed, " in text]) == 2, "the other's second opinion here")
+    app.do("push button", "Keep")
+    wait_for(lambda: mine()[3:] == [("comment", "seen twice")], "the comment")
+
+    # Made anew: a verdict of its own.
+    app.do("push button", "Agree")
+    app.wait_text("Agree? Enter keeps it")
+    demur(workspace, "assess", "first", "--cohort", "small")
+    app.wait_text("your opinion was not kept")
+    app.wait_no_text("Agree? Enter keeps it")
+    assert len(mine()) == 4, mine()
+    app.activate("win.close-notice")
+    app.do("push button", "Disagree")
+    app.wait_text("Disagree? Enter keeps it")
+    app.do("push button", "Comment")
+    wait_for(comment_is_asked, "the field of the comment").set_text("a nodule")
+    demur(workspace, "assess", "first", "--cohort", "small")
+    app.wait_text("your opinion was not kept")
+    app.do("push button", "Keep")
+    app.wait_text("does your comment still hold?")
+    assert len(mine()) == 4 and comment_is_asked().text() == "a nodule", mine()
+    app.do("push button", "Keep")
+    wait_for(lambda: mine()[4:] == [("comment", "a nodule")], "the comment on the new verdict")
+    app.quit()
+    other.quit()
+
+
 def an_opinion_is_of_what_is_shown():
     """Right value: the rows of the review table: none where the prompt was gone when it was kept, one where a mouse or a
     screen reader pressed Keep; and none of a scan that was never assessed."""
@@ -941,9 +994,7 @@ def marked_patients(n, n_slices=60):
 
 def place_on_screen(app, node):
     """x, y, width, height of a widget in the display."""
-    windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(app.process.pid)], capture_output=True,
-                             text=True, check=True).stdout.split()
-    shell = subprocess.run(["xdotool", "getwindowgeometry", "--shell", windows[-1]], capture_output=True, text=True,
+    shell = subprocess.run(["xdotool", "getwindowgeometry", "--shell", app.x_window()], capture_output=True, text=True,
                            check=True).stdout
     x0, y0 = (int(re.search(rf"^{axis}=(-?\d+)$", shell, re.M).group(1)) for axis in "XY")
     x, y, width, height = node.call("Component", "GetExtents", GLib.Variant("(u)", (1,)))[0]
@@ -2293,7 +2344,9 @@ def whole_run(hands_of):
     app.wait_no_text("Next: ")
     app.wait_text("Assessed: ")
     selector = demur(workspace, "selector", "list")["selectors"][0]["name"]
-    listed = demur(workspace, "assess", selector, "--all")["verdicts"]
+    beside = path("beside.demur")  # the command line's verdicts would take the place of the window's under the reader's hands
+    demur(workspace, "workspace", "backup", beside)
+    listed = demur(beside, "assess", selector, "--all")["verdicts"]
     assert [v["verdict"] for v in listed] in (["accepted"], ["red_flag"]), listed
     # The case, and an opinion of it.
     hands.press("Patient")
