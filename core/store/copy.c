@@ -282,6 +282,17 @@ is_own_key(const DemurSchemaTable *table) {
   return table->n_columns == 1;
 }
 
+/* Whether what stands in `to` is this program's: a copy beside others' tables would be taken for a damaged one. */
+static gboolean
+is_own(DemurWorkspace *to, GError **error) {
+  g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                        right = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  if (!to->connection->driver->schema(to->connection, here, right))
+    return demur_store_fail(to, "reading the schema", error);
+  g_autofree char *foreign = demur_driver_foreign(here, right);
+  return foreign == NULL || demur_driver_refuse_foreign(to->path, foreign, error);
+}
+
 static gboolean
 make_room(DemurWorkspace *to, GError **error) {
   for (size_t t = 0; t < demur_n_schema_tables; t++) {
@@ -320,8 +331,8 @@ fill(DemurWorkspace *from, DemurWorkspace *to, DemurCopyCheck check, gpointer da
   DemurCopied again;
   if (!to->connection->driver->take_as_is(to->connection))
     return demur_store_fail(to, "copying", error);
-  if (!make_room(to, error) || !walk_all(from, to, "copying", &part, copied, error) ||
-      !count_anew(to, error))
+  if (!is_own(to, error) || !make_room(to, error) ||
+      !walk_all(from, to, "copying", &part, copied, error) || !count_anew(to, error))
     return FALSE;
   stage.start = 0.5;
   stage.end = 0.75;

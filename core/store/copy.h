@@ -22,7 +22,9 @@ typedef gboolean (*DemurCopyCheck)(DemurWorkspace *copy, const DemurProgress *pr
  * (may be NULL) is asked; then it is there as a whole. Whatever fails or is cancelled leaves nothing but
  * what was there.
  *
- * DEMUR_ERROR_EXISTS where something is kept in `to`, DEMUR_ERROR_UNSUPPORTED for a text that is no UTF-8
+ * What stands in from and is none of this program's (a table of somebody else's) stays behind.
+ *
+ * DEMUR_ERROR_EXISTS where something is kept in `to`, or something stands there that is none of this program's, DEMUR_ERROR_UNSUPPORTED for a text that is no UTF-8
  * and would go to a server, DEMUR_ERROR_STORE, DEMUR_ERROR_OUTPUT; FALSE too as check says. Memory: some
  * megabytes, or one row. */
 gboolean demur_workspace_copy(DemurWorkspace *from, const char *to, DemurCopyCheck check,

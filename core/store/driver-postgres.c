@@ -524,6 +524,17 @@ grant_again(Connection *c) {
          (has_roles == 0 || execute(c, grants));
 }
 
+/* Whether the schema that the tables go to is empty: among others' they would be damaged from the start. */
+static gboolean
+is_free(Connection *c) {
+  g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                        nothing = g_hash_table_new(g_str_hash, g_str_equal);
+  if (!read_entries(c, "'demur'::regnamespace", here))
+    return FALSE;
+  g_autofree char *foreign = demur_driver_foreign(here, nothing);
+  return foreign == NULL || keep_fault(c, DEMUR_FAULT_TAKEN, foreign);
+}
+
 /* From the first schema that was kept on a server on, the way to this one follows from the tables' columns and
  * a comparison; what rows need beside that stands with the migration (store/schema.h). */
 static gboolean
@@ -533,7 +544,7 @@ upgrade(DemurConnection *connection, gint64 from) {
     return TRUE;
   if (from == 0) {
     g_autofree char *sql = demur_postgres_make("demur");
-    return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && execute(c, sql);
+    return execute(c, "CREATE SCHEMA IF NOT EXISTS demur") && is_free(c) && execute(c, sql);
   }
   if (from < DEMUR_STORE_FIRST_SERVER)
     return keep_fault(c, DEMUR_FAULT_OLD, "there is no step from its schema to this program's");

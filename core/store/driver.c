@@ -1,5 +1,7 @@
 #include "store/driver.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/translate.h"
 #include "store/workspace.h"
@@ -53,11 +55,39 @@ error_of_server(DemurFault fault, const char *path, const char *doing) {
   }
 }
 
+char *
+demur_driver_foreign(GHashTable *here, GHashTable *right) {
+  static const char table[] = "table ";
+  g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(here), (GCompareFunc)strcmp);
+  const char *first = NULL;
+  for (GList *at = names; at != NULL; at = at->next) {
+    if (g_hash_table_contains(right, at->data))
+      continue;
+    if (g_str_has_prefix(at->data, table))
+      return g_strdup(at->data);
+    first = first != NULL ? first : at->data;
+  }
+  return g_strdup(first);
+}
+
+gboolean
+demur_driver_refuse_foreign(const char *path, const char *name, GError **error) {
+  demur_error_set(
+      error, DEMUR_ERROR_EXISTS,
+      "there is something in %s that is none of this program's (%s); it was left as it is, and nothing "
+      "was written: name a new file or an empty database, or have it moved elsewhere first (on a server: "
+      "ALTER .. SET SCHEMA public)",
+      path, name);
+  return FALSE;
+}
+
 gboolean
 demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
                   GError **error) {
   const char *message = NULL;
   const DemurFault fault = connection->driver->fault(connection, &message);
+  if (fault == DEMUR_FAULT_TAKEN)
+    return demur_driver_refuse_foreign(path, message, error);
   GError *told = error_of_server(fault, path, doing);
   if (told == NULL) {
     demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", path, doing, message,

@@ -35,7 +35,8 @@ typedef enum {
   DEMUR_FAULT_NO_LINE, /* there never was a line: no such server, database or user, or it is away */
   DEMUR_FAULT_REFUSED, /* the server doesn't let this user do it */
   DEMUR_FAULT_OLD,     /* the schema is older, and there is no way from it to this one */
-  DEMUR_FAULT_TEXT,    /* a text that the engine can't keep, no UTF-8: the message names it */
+  DEMUR_FAULT_TAKEN, /* what the message names stands where the tables would, and no program of this kind made it */
+  DEMUR_FAULT_TEXT, /* a text that the engine can't keep, no UTF-8: the message names it */
   DEMUR_N_FAULTS
 } DemurFault;
 
@@ -180,8 +181,15 @@ const DemurDriver *demur_driver_postgres(void);
 /* The driver of what a workspace's path names: a server's address (demur_workspace_is_server) or a file. */
 const DemurDriver *demur_driver_of(const char *path);
 
+/* What of `here` is none of `right` (DemurDriver.schema): a table where there is one, else the first by name (owned);
+ * NULL: nothing. */
+char *demur_driver_foreign(GHashTable *here, GHashTable *right);
+
+/* That it stands in path and was left there: always FALSE, DEMUR_ERROR_EXISTS. */
+gboolean demur_driver_refuse_foreign(const char *path, const char *name, GError **error);
+
 /* The connection's last failure in words, with what to do: "workspace PATH: DOING: .."; always FALSE
- * with DEMUR_ERROR_STORE, or DEMUR_ERROR_AWAY of a server that there is no line to. What a server said stands in the
+ * with DEMUR_ERROR_STORE, DEMUR_ERROR_EXISTS of what is not this program's, or DEMUR_ERROR_AWAY of a server that there is no line to. What a server said stands in the
  * error's details. */
 gboolean demur_driver_fail(DemurConnection *connection, const char *path, const char *doing,
                            GError **error);

@@ -604,7 +604,8 @@ test_what_is_wrong_is_refused(void) {
   assert_wrong_usage(sandbox, wrong);
   assert_refuses(sandbox, "federate answer own --as east --cohort c --workspace east.demur", 1,
                  "no selector of this workspace is the study's");
-  assert_refuses(sandbox, "federate answer c.csv --as east --cohort c", 1, "c.csv: it is no");
+  assert_refuses(sandbox, "federate answer c.csv --as east --cohort c --workspace east.demur", 1,
+                 "c.csv: it is no");
   for (size_t s = 0; s < 2; s++) {
     g_autofree char *answer = g_strdup_printf(
         "federate answer round --as %s --cohort c --workspace %s.demur --output answer-%s",
@@ -703,7 +704,7 @@ test_no_command_replaces_a_study_s_files(void) {
   }
 }
 
-/* Four tables of the same scans, asked for at once: one is told, whoever comes first. */
+/* Four tables of the same scans, asked for at once: one is told, whoever comes first, of a file and of a server. */
 static void
 test_answers_at_once_see_each_other(void) {
   g_autoptr(Sandbox) sandbox = sandbox_of_sites();
@@ -718,7 +719,7 @@ test_answers_at_once_see_each_other(void) {
     g_autofree char *round = g_strdup_printf("round-%zu", i),
                     *output = g_strdup_printf("out-%zu", i);
     runs[i] = start_demur(sandbox, "federate", "answer", round, "--as", "east", "--cohort", "c",
-                          "--output", output, NULL);
+                          "--output", output, "--ledger", "told", NULL);
   }
   size_t n_told = 0, n_files = 0;
   for (size_t i = 0; i < 4; i++) {

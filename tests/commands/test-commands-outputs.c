@@ -8,6 +8,7 @@
 
 #include "base/csv-field.h"
 #include "base/shown-text.h"
+#include "support/store.h"
 
 static const char *const hostile[] = {
     "=cmd|' /C calc'!A0",
@@ -252,6 +253,7 @@ static const struct {
   gboolean ids, names;
 } outputs[] = {
     {NULL, "workspace.demur", TRUE, TRUE},
+    {"workspace backup kept.demur", "kept.demur", TRUE, TRUE},
     {"cohort export c c.csv", "c.csv", TRUE, TRUE},
     {"cohort show c", NULL, FALSE, FALSE},
     {"assess s --cohort c --json", NULL, TRUE, FALSE},
@@ -285,6 +287,8 @@ test_persons_stand_where_they_belong(void) {
   g_assert_cmpuint(count_planted(tuned->out, strlen(tuned->out), "IDENT"), ==, 0);
   for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
     g_autoptr(Run) run = NULL;
+    if (outputs[i].line == NULL && demur_test_store_is_server())
+      continue; /* it is no file there; what it holds is in its backup */
     if (outputs[i].line != NULL) {
       run = run_line(sandbox, outputs[i].line);
       assert_status(run, 0);

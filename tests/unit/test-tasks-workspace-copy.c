@@ -2,6 +2,7 @@
  * (support/store.h), else a file again, then a file. Right values: the first one's log, verdicts and cohort, and
  * what `verify` says. */
 #include <math.h>
+#include <string.h>
 
 #include <glib/gstdio.h>
 
@@ -198,6 +199,53 @@ where_something_is_kept_it_stays(Fixture *f, gconstpointer data) {
   g_assert_cmpint(demur_test_store_number(f->to, "SELECT count(*) FROM verdict"), ==, 1);
 }
 
+/* Somebody else's table among the program's, where nothing is kept, and, on a server, where no workspace is either: it is
+ * told by its name before a row goes there, and stays. */
+static void
+what_is_another_s_is_told_and_stays(Fixture *f, gconstpointer data) {
+  for (int is_alone = 0; is_alone <= demur_test_store_is_server(); is_alone++) {
+    if (is_alone) {
+      demur_test_store_remove(f->to);
+      demur_test_store_run(f->to, "CREATE SCHEMA demur");
+    } else {
+      g_autoptr(DemurWorkspace) empty = open_workspace(f->to);
+    }
+    demur_test_store_run(f->to, is_alone ? "CREATE TABLE verdict (text TEXT)"
+                                         : "CREATE TABLE notes (text TEXT)");
+    demur_test_store_run(f->to, is_alone ? "INSERT INTO verdict VALUES ('kept')"
+                                         : "INSERT INTO notes VALUES ('kept')");
+    g_autoptr(GError) error = NULL;
+    g_assert_null(copy(f->from, f->to, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+    g_assert_nonnull(strstr(error->message, is_alone ? "(table verdict)" : "(table notes)"));
+    g_autofree char *text = demur_test_store_text(f->to, is_alone ? "SELECT text FROM verdict"
+                                                                  : "SELECT text FROM notes");
+    g_assert_cmpstr(text, ==, "kept");
+    if (!is_alone)
+      g_assert_cmpint(demur_test_store_number(f->to, "SELECT count(*) FROM verdict"), ==, 0);
+    else
+      g_assert_cmpint(demur_test_store_number(
+                          f->to, "SELECT count(*) FROM pg_catalog.pg_class WHERE relnamespace ="
+                                 " 'demur'::regnamespace"),
+                      ==, 1);
+  }
+}
+
+/* The other way it stays behind. */
+static void
+what_is_another_s_is_not_copied(Fixture *f, gconstpointer data) {
+  g_autofree char *back = g_build_filename(f->folder, "back.demur", NULL);
+  g_autoptr(DemurWorkspaceCopy) there = copied(f->from, f->to);
+  demur_test_store_run(f->to, "CREATE TABLE notes (text TEXT)");
+  demur_test_store_run(f->to, "INSERT INTO notes VALUES ('kept')");
+  g_autoptr(DemurWorkspaceCopy) again = copied(f->to, back);
+  g_assert_cmpstr(there->rows.digest, ==, again->rows.digest);
+  g_assert_cmpint(
+      demur_test_store_number(back, "SELECT count(*) FROM sqlite_schema WHERE name = 'notes'"), ==,
+      0);
+  g_assert_cmpint(demur_test_store_number(f->to, "SELECT count(*) FROM notes"), ==, 1);
+}
+
 static void
 assert_nothing_is_there(const Fixture *f) {
   g_autoptr(GError) error = NULL;
@@ -266,6 +314,8 @@ main(int argc, char **argv) {
   TEST(a_file_has_the_rights_of_its_folder);
   TEST(the_next_number_is_the_one_it_would_have_been);
   TEST(where_something_is_kept_it_stays);
+  TEST(what_is_another_s_is_told_and_stays);
+  TEST(what_is_another_s_is_not_copied);
   TEST(one_that_is_cancelled_leaves_nothing);
   TEST(one_that_is_damaged_is_not_copied);
   TEST(what_a_server_does_not_take_is_told);
