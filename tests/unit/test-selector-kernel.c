@@ -78,6 +78,41 @@ test_definition(void) {
   }
 }
 
+/* Units of the hidden layers that are all above 0, or none, or all of the first alone: zeros take no part in sums. */
+static void
+test_all_and_none(void) {
+  static const float biases[][2] = {{9.0f, 90.0f}, {-9.0f, -90.0f}, {9.0f, -90.0f}, {-9.0f, 90.0f}};
+  size_t n_kernels;
+  const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
+  for (size_t c = 0; c < G_N_ELEMENTS(biases); c++)
+    for (size_t n = 1; n <= 97; n += 48) {
+      Pass p;
+      pass_init(&p, 5, n);
+      const DemurMlpOffsets o = demur_mlp_offsets(p.shape);
+      for (size_t j = 0; j < H; j++) {
+        p.parameters[o.b1 + j] = biases[c][0];
+        p.parameters[o.b2 + j] += biases[c][1];
+      }
+      g_autofree double *z = g_new(double, p.n);
+      g_autofree double *gradient = g_new(double, p.shape.n_parameters);
+      reference(&p, z, gradient);
+      for (size_t k = 0; k < n_kernels; k++) {
+        if (!demur_mlp_kernel_is_supported(kernels[k]))
+          continue;
+        pass_run(&p, kernels[k]);
+        for (size_t i = 0; i < n * H; i++)
+          g_assert_true((p.hidden1[i] > 0.0f) == (biases[c][0] > 0.0f) &&
+                        (p.hidden2[i] > 0.0f) == (biases[c][1] > 0.0f));
+        for (size_t i = 0; i < p.n; i++)
+          g_assert_cmpfloat_with_epsilon((double)p.z[i], z[i], 5e-5);
+        for (size_t i = 0; i < p.shape.n_parameters; i++)
+          g_assert_cmpfloat_with_epsilon((double)p.gradient[i], gradient[i],
+                                         1e-5 * (1.0 + fabs(gradient[i])) * (double)n);
+      }
+      pass_clear(&p);
+    }
+}
+
 static void
 test_same_bytes(void) {
   size_t n_kernels;
@@ -217,6 +252,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/kernel/definition", test_definition);
+  g_test_add_func("/kernel/all-and-none", test_all_and_none);
   g_test_add_func("/kernel/same-bytes", test_same_bytes);
   g_test_add_func("/kernel/first-layer", test_first_layer);
   g_test_add_func("/kernel/rows", test_rows);
