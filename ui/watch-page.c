@@ -25,6 +25,12 @@ struct _DemurWatchPage {
   GPtrArray *states; /* of DemurWatchState; the lines' evidence is theirs */
 };
 
+/* What a look found. */
+typedef struct {
+  GPtrArray *states; /* of DemurWatchState */
+  GPtrArray *held;   /* of DemurWatchHeld */
+} Looked;
+
 G_DEFINE_FINAL_TYPE(DemurWatchPage, demur_watch_page, GTK_TYPE_BOX)
 
 static void look(DemurWatchPage *page, gint64 lift, const char *why);
@@ -231,6 +237,24 @@ alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAl
   return box;
 }
 
+/* Alarms of other watches that stop the selector of that name; they are lifted where they stand. */
+static void
+add_stops(DemurWatchPage *page, const char *name, const GPtrArray *stops) {
+  for (guint i = 0; i < stops->len; i++) {
+    g_autofree char *words =
+        demur_watch_stop_words(stops->pdata[i], name, FALSE, demur_words_translate);
+    gtk_box_append(page->watches, label_new(words, "stopped"));
+  }
+}
+
+/* A selector that only watches over other names stop. */
+static void
+add_held(DemurWatchPage *page, const DemurWatchHeld *held) {
+  g_autofree char *title = g_strdup_printf(_("Selector %s"), held->selector);
+  gtk_box_append(page->watches, label_new(title, "strong"));
+  add_stops(page, held->selector, held->stops);
+}
+
 /* Those that stop something, or the others. */
 static void
 add_alarms(DemurWatchPage *page, const DemurWatchState *state, gboolean stops) {
@@ -261,6 +285,7 @@ add_watch(DemurWatchPage *page, const DemurWatchState *state) {
   gtk_box_append(page->watches,
                  label_new(headline, demur_watch_n_stops(state) > 0 ? "stopped" : NULL));
   const size_t n_stops = demur_watch_n_stops(state);
+  add_stops(page, record->selector, state->stops);
   if (n_stops > 0)
     gtk_box_append(
         page->watches,
@@ -295,8 +320,11 @@ look_input_free(gpointer data) {
 }
 
 static void
-states_free(gpointer states) {
-  g_ptr_array_unref(states);
+looked_free(gpointer data) {
+  Looked *looked = data;
+  g_clear_pointer(&looked->states, g_ptr_array_unref);
+  g_clear_pointer(&looked->held, g_ptr_array_unref);
+  g_free(looked);
 }
 
 static gpointer
@@ -306,7 +334,14 @@ look_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
   demur_worker_task_init(&task, input->workspace, input->user, progress);
   if (input->lift != 0 && !demur_task_watch_lift(&task, input->lift, input->why, error))
     return NULL;
-  return demur_task_watch_look(&task, NULL, error);
+  Looked *looked = g_new0(Looked, 1);
+  looked->states = demur_task_watch_look(&task, NULL, error);
+  if (looked->states != NULL)
+    looked->held = demur_task_watch_held(&task, NULL, looked->states, NULL, error);
+  if (looked->held != NULL)
+    return looked;
+  looked_free(looked);
+  return NULL;
 }
 
 static void
@@ -323,9 +358,13 @@ on_looked(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     return;
   }
   clear_watches(page);
-  page->states = result;
+  Looked *looked = result;
+  page->states = g_steal_pointer(&looked->states);
   for (guint i = 0; i < page->states->len; i++)
     add_watch(page, page->states->pdata[i]);
+  for (guint i = 0; i < looked->held->len; i++)
+    add_held(page, looked->held->pdata[i]);
+  looked_free(looked);
   if (page->states->len == 0)
     demur_shown_label_set(page->placeholder,
                           _("No selector is watched yet: `demur watch start SELECTOR` says what is "
@@ -351,7 +390,7 @@ look(DemurWatchPage *page, gint64 lift, const char *why) {
   page->job = demur_job_start(&(DemurJobStart){.func = look_work,
                                                .input = input,
                                                .free_input = look_input_free,
-                                               .free_result = states_free,
+                                               .free_result = looked_free,
                                                .owner = G_OBJECT(page),
                                                .done = on_looked});
 }

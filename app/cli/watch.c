@@ -185,6 +185,17 @@ print_alarms(const DemurWatchState *state) {
 }
 
 static void
+print_stops(const char *name, const GPtrArray *stops) {
+  for (guint i = 0; i < stops->len; i++) {
+    const DemurWatchStop *stop = stops->pdata[i];
+    g_autofree char *words = demur_watch_stop_words(stop, name, TRUE, NULL);
+    g_print("Selector '%s' is withheld too. %s `demur watch lift %" G_GINT64_FORMAT
+            " --reason ..`\n",
+            name, words, stop->alarm->id);
+  }
+}
+
+static void
 print_state(const DemurWatchState *state) {
   g_print("Selector '%s', %s%s, watched since %s%s: %zu patient%s\n", state->record->selector,
           state->record->site != NULL ? "site " : "every site",
@@ -229,6 +240,7 @@ print_state(const DemurWatchState *state) {
         state->n_scans, demur_cli_s(state->n_scans), others, state->n_again, state->n_before,
         state->n_trained, state->n_gone);
   print_alarms(state);
+  print_stops(state->record->selector, state->stops);
 }
 
 /* The alarms that withhold the verdicts of a selector of that name because it is watched under another. A name
@@ -244,20 +256,8 @@ find_stops(DemurContext *context, const char *name, gboolean unwatched, GPtrArra
   }
   if (selector == NULL)
     return TRUE;
-  *stops = demur_task_watch_stops(&context->task, name, selector, error);
-  for (guint i = *stops != NULL ? (*stops)->len : 0; i-- > 0;)
-    if (strcmp(((const DemurWatchAlarm *)(*stops)->pdata[i])->selector, name) == 0)
-      g_ptr_array_remove_index(*stops, i); /* the watch of this name shows it */
+  *stops = demur_task_watch_stops_elsewhere(&context->task, name, NULL, selector, NULL, error);
   return *stops != NULL;
-}
-
-static void
-print_stop(const char *name, const DemurWatchAlarm *alarm) {
-  g_print("Selector '%s' is the one watched as '%s'%s%s: by alarm %" G_GINT64_FORMAT
-          ", %s, its risks are withheld too, until `demur watch lift %" G_GINT64_FORMAT
-          " --reason ..`\n",
-          name, alarm->selector, alarm->site != NULL ? " at site " : "",
-          alarm->site != NULL ? alarm->site : "", alarm->id, alarm->signal, alarm->id);
 }
 
 static gboolean
@@ -279,6 +279,10 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_autoptr(GPtrArray) stops = NULL;
   if (arguments[0] != NULL && !find_stops(context, arguments[0], unwatched, &stops, error))
     return FALSE;
+  g_autoptr(GPtrArray) held =
+      demur_task_watch_held(&context->task, arguments[0], states, NULL, error);
+  if (held == NULL)
+    return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -287,15 +291,18 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
       demur_watch_state_write(json, states->pdata[i], path);
     demur_json_end_array(json);
     if (stops != NULL)
-      demur_watch_alarms_write(json, "stopped_by", stops);
+      demur_watch_stops_write(json, "stopped_by", stops);
+    demur_watch_held_write(json, held);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
   }
   for (guint i = 0; i < states->len; i++)
     print_state(states->pdata[i]);
-  for (guint i = 0; stops != NULL && i < stops->len; i++)
-    print_stop(arguments[0], stops->pdata[i]);
+  for (guint i = 0; i < held->len; i++) {
+    const DemurWatchHeld *one = held->pdata[i];
+    print_stops(one->selector, one->stops);
+  }
   if (unwatched)
     g_print("Selector '%s' is not watched; `demur watch start %s` begins.\n", arguments[0],
             arguments[0]);

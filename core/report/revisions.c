@@ -45,7 +45,7 @@ static const char *const comparisons[] = {"comparisons", "against_confidence", "
 static const char *const heterogeneity[] = {"heterogeneity", NULL};
 static const char *const times[] = {"ipcw", "years", "years_estimator", NULL};
 static const char *const hold_back[] = {"hold_back", NULL};
-static const char *const watches[] = {"watches", NULL};
+static const char *const watches[] = {"watches", "stopped_by", NULL};
 static const char *const acceptances[] = {"acceptances", NULL};
 static const char *const withholding[] = {
     "splits",  "characteristics", "sites",      "scanners",          "years",
@@ -103,8 +103,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 2, hold_back},
     /* 2: bets on what a change would look like, and none on what the reference does not record; 3: bets that
      * a part of the reference fixes, and a line of each signal's own; 4: more of alpha for the outcome's rate; 5: outcomes by their risks, with
-     * one part of alpha for the outcome's rate and O:E */
-    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 5,
+     * one part of alpha for the outcome's rate and O:E; 6: alarms of other watches that stop the selector too */
+    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 6,
                               watches},
     [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 2, acceptances},
     /* 2: between two ways of grouping too; 4: errors of few bins too; 5: years with few without the

@@ -288,6 +288,38 @@ add_counts(DemurPages *p, const DemurReportWatch *w) {
 }
 
 static void
+add_stops(DemurPages *p, const DemurReportStop *stops, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    demur_section_text(p, DEMUR_TEXT_BODY, "%s", stops[i].sentence);
+}
+
+static void
+add_what_to_do(DemurPages *p) {
+  demur_section_text(
+      p, DEMUR_TEXT_BODY,
+      "What to do: find out what changed at the site (a scanner, a kernel, the model, who is "
+      "scanned). Correct it, or show by outcomes or a site audit that the risks still hold. Then "
+      "lift each alarm that stops, on the Watch page or by `demur watch lift`, and say why; that "
+      "is kept.");
+}
+
+/* Alarms of watches over other names, where no watch of the selector's own lists them. */
+static void
+add_other_stops(DemurPages *p, const DemurReportUse *use) {
+  if (use->n_stops == 0)
+    return;
+  demur_layout_page_break(p->layout, 0);
+  demur_section_text(p, DEMUR_TEXT_SECTION, "Watch in use: under another name");
+  g_autofree char *since = date(use->stops[use->n_stops - 1].created);
+  demur_section_text(p, DEMUR_TEXT_STRONG,
+                     "Stopped since %s by what a watch over another name saw: no new risk is shown "
+                     "until a person lifts the alarms below.",
+                     since);
+  add_stops(p, use->stops, use->n_stops);
+  add_what_to_do(p);
+}
+
+static void
 add_watch(DemurPages *p, const DemurReportWatch *w) {
   demur_layout_page_break(p->layout, 0);
   if (w->site)
@@ -296,13 +328,9 @@ add_watch(DemurPages *p, const DemurReportWatch *w) {
     demur_section_text(p, DEMUR_TEXT_SECTION, "Watch in use: every site");
   demur_section_text(p, DEMUR_TEXT_STRONG, "%s%s", w->simulated ? "Simulated data. " : "",
                      w->headline);
+  add_stops(p, w->stops, w->n_stops);
   if (w->stopped)
-    demur_section_text(
-        p, DEMUR_TEXT_BODY,
-        "What to do: find out what changed at the site (a scanner, a kernel, the model, who is "
-        "scanned). Correct it, or show by outcomes or a site audit that the risks still hold. Then "
-        "lift each alarm that stops, on the Watch page or by `demur watch lift`, and say why; that "
-        "is kept.");
+    add_what_to_do(p);
   g_autofree char *began = date(w->began),
                   *count = demur_text_counted(w->n_patients, "patient", "patients");
   demur_section_text(p, DEMUR_TEXT_BODY,
@@ -331,4 +359,6 @@ demur_section_use(DemurPages *p) {
     add_test(p, &use->acceptances[i]);
   for (size_t i = 0; use && i < use->n_watches; i++)
     add_watch(p, &use->watches[i]);
+  if (use)
+    add_other_stops(p, use);
 }

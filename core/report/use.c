@@ -65,6 +65,27 @@ write_alarm(DemurJson *json, const DemurReportAlarm *a) {
   demur_json_end_object(json);
 }
 
+/* Where there are none nothing is written, so that a report of before is made again as it was. */
+static void
+write_stops(DemurJson *json, const DemurReportStop *stops, size_t n) {
+  if (n == 0)
+    return;
+  demur_json_begin_array(json, "stopped_by");
+  for (size_t i = 0; i < n; i++) {
+    const DemurReportStop *s = &stops[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "alarm", s->alarm);
+    demur_json_string(json, "signal", demur_watch_columns[s->signal].name);
+    demur_json_string(json, "selector", s->selector);
+    demur_json_string(json, "site", s->site);
+    demur_json_string(json, "created", s->created);
+    demur_json_bool(json, "unsure", s->unsure);
+    demur_json_string(json, "sentence", s->sentence_iso);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 static void
 write_watch(DemurJson *json, const DemurReportWatch *w) {
   demur_json_begin_object(json, NULL);
@@ -94,6 +115,7 @@ write_watch(DemurJson *json, const DemurReportWatch *w) {
   for (size_t a = 0; a < w->n_alarms; a++)
     write_alarm(json, &w->alarms[a]);
   demur_json_end_array(json);
+  write_stops(json, w->stops, w->n_stops);
   demur_json_end_object(json);
 }
 
@@ -171,6 +193,7 @@ demur_report_use_write(DemurJson *json, const DemurReportUse *use) {
   for (size_t i = 0; i < use->n_watches; i++)
     write_watch(json, &use->watches[i]);
   demur_json_end_array(json);
+  write_stops(json, use->stops, use->n_stops);
   demur_json_begin_array(json, "acceptances");
   for (size_t i = 0; i < use->n_acceptances; i++)
     write_acceptance(json, &use->acceptances[i]);

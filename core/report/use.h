@@ -41,6 +41,16 @@ typedef struct {
   const char *lifted, *lifted_by, *lifted_why; /* NULL: not lifted */
 } DemurReportAlarm;
 
+/* An alarm of another watch that stops the selector too. */
+typedef struct {
+  gint64 alarm;
+  DemurWatchSignal signal;
+  const char *selector, *site; /* that the watch is over; site NULL: every one */
+  const char *created;
+  gboolean unsure;                     /* nothing tells whether it is this selector */
+  const char *sentence, *sentence_iso; /* iso: for the JSON */
+} DemurReportStop;
+
 typedef struct {
   gint64 id;
   const char *site;      /* NULL: every site */
@@ -55,6 +65,8 @@ typedef struct {
   const DemurReportSignal *signals;
   size_t n_alarms;
   const DemurReportAlarm *alarms; /* newest first */
+  size_t n_stops;
+  const DemurReportStop *stops; /* newest first */
 } DemurReportWatch;
 
 /* A look at labels. NaN: told by too few outcomes. */
@@ -97,11 +109,13 @@ typedef struct {
   DemurReportUpTo up_to;
   size_t n_watches;
   const DemurReportWatch *watches;
+  size_t n_stops;
+  const DemurReportStop *stops; /* that no watch of these lists, newest first */
   size_t n_acceptances;
   const DemurReportAcceptance *acceptances;
 } DemurReportUse;
 
-/* Members used_up_to, watches and acceptances of the open object; use NULL: nothing. */
+/* Members used_up_to, watches, stopped_by and acceptances of the open object; use NULL: nothing. */
 void demur_report_use_write(DemurJson *json, const DemurReportUse *use);
 
 /* An e-value for people (owned): "3.2", "41", "1,204", "over 1,000,000", by this thread's marks

@@ -330,6 +330,23 @@ demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence, GEr
 }
 
 gboolean
+demur_events_trained_since(DemurWorkspace *workspace, const char *selector_digest, gint64 watch,
+                           gboolean *since, GError **error) {
+  g_autofree char *key = g_strdup_printf("watch:%" PRId64, watch);
+  const gint64 began = demur_store_count(
+                   workspace, "SELECT coalesce(min(sequence), 0) FROM event WHERE key = ?", key,
+                   NULL, error),
+               trained = began < 0
+                             ? -1
+                             : demur_store_count(workspace,
+                                                 "SELECT coalesce(min(sequence), 0) FROM event"
+                                                 " WHERE kind = 'training' AND digest = ?",
+                                                 selector_digest, NULL, error);
+  *since = began > 0 && trained > began;
+  return trained >= 0;
+}
+
+gboolean
 demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence,
                        GError **error) {
   const size_t length = strlen(head);

@@ -102,6 +102,12 @@ gboolean demur_events_see_own(DemurWorkspace *workspace, gint64 *seen,
 gboolean demur_events_last_of_evaluation(DemurWorkspace *workspace, gint64 *sequence,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether that selector's training is in the log, and all of it behind the beginning of that watch: by the log's order,
+ * not by clocks. */
+gboolean demur_events_trained_since(DemurWorkspace *workspace, const char *selector_digest,
+                                    gint64 watch, gboolean *since,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Looks for a head that was printed or kept before, whole or its first 12 digits and more, and walks
  * the chain as far as it: *sequence is the event that it is the digest of, 0 where the log holds
  * none, or not in an unbroken chain: it was cut or written anew, or is another workspace's.

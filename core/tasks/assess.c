@@ -167,7 +167,7 @@ interval_of(const DemurAssessment *assessment, const Intervals *intervals, const
 static const DemurWatchAlarm *
 find_stop(const DemurAssessment *assessment, const char *site) {
   for (guint i = 0; assessment->stops != NULL && i < assessment->stops->len; i++) {
-    const DemurWatchAlarm *alarm = assessment->stops->pdata[i];
+    const DemurWatchAlarm *alarm = ((const DemurWatchStop *)assessment->stops->pdata[i])->alarm;
     if (alarm->site == NULL || g_strcmp0(alarm->site, site) == 0)
       return alarm;
   }
@@ -316,8 +316,9 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
       assessment->selector != NULL && find_audits(task, assessment, error) &&
       demur_task_find_threshold(task, options->selector, options->coverage, &assessment->threshold,
                                 error) &&
-      (options->unwatched || (assessment->stops = demur_task_watch_stops(
-                                  task, options->selector, assessment->selector, error)) != NULL) &&
+      (options->unwatched ||
+       (assessment->stops = demur_task_watch_stops(task, options->selector, assessment->selector,
+                                                   NULL, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
   if (ok && options->cohort != NULL)
     ok = (*cohort = find_cohort(task, options->cohort, assessment->selector, whole, error)) != NULL;

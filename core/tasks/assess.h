@@ -39,7 +39,7 @@ typedef struct {
   GHashTable *audits;              /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
-  GPtrArray *stops; /* of DemurWatchAlarm: those not lifted that withhold; NULL: none asked for */
+  GPtrArray *stops;      /* of DemurWatchStop; NULL: none asked for */
   GStringChunk *texts;
   gboolean simulated;
   size_t n_seen;     /* scans whose patients made the selector */

@@ -21,6 +21,7 @@ demur_used_free(DemurUsed *used) {
     return;
   g_clear_pointer(&used->owned, g_ptr_array_unref);
   g_clear_pointer(&used->states, g_ptr_array_unref);
+  g_clear_pointer(&used->held, g_ptr_array_unref);
   g_free(used);
 }
 
@@ -87,6 +88,29 @@ signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *l
   return signal;
 }
 
+/* Of the selector of that name; stops is kept until the end. *n: how many they are. */
+static DemurReportStop *
+stops_of(DemurUsed *used, const char *name, const GPtrArray *stops, size_t *n) {
+  DemurReportStop *all = own(used, g_new0(DemurReportStop, MAX(stops->len, 1)));
+  *n = 0;
+  for (guint i = 0; i < stops->len; i++) {
+    const DemurWatchStop *stop = stops->pdata[i];
+    DemurWatchSignal signal = DEMUR_WATCH_SCORE;
+    if (!demur_watch_from_name(stop->alarm->signal, &signal))
+      continue; /* of a program that knew others */
+    all[(*n)++] = (DemurReportStop){
+        .alarm = stop->alarm->id,
+        .signal = signal,
+        .selector = stop->alarm->selector,
+        .site = stop->alarm->site,
+        .created = stop->alarm->created,
+        .unsure = stop->unsure,
+        .sentence = own(used, demur_watch_stop_words(stop, name, FALSE, NULL)),
+        .sentence_iso = own(used, demur_watch_stop_words(stop, name, TRUE, NULL))};
+  }
+  return all;
+}
+
 static DemurReportWatch
 watch_of(DemurUsed *used, const DemurWatchState *state) {
   g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL);
@@ -110,6 +134,8 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
                            .lifted_by = alarm->lifted_by,
                            .lifted_why = alarm->lifted_why};
   }
+  size_t n_stops;
+  const DemurReportStop *stops = stops_of(used, state->record->selector, state->stops, &n_stops);
   return (DemurReportWatch){.id = state->record->id,
                             .site = state->record->site,
                             .reference = state->record->cohort,
@@ -131,7 +157,9 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
                             .n_signals = lines->len,
                             .signals = signals,
                             .n_alarms = n_alarms,
-                            .alarms = alarms};
+                            .alarms = alarms,
+                            .n_stops = n_stops,
+                            .stops = stops};
 }
 
 /* ---- acceptance tests ---- */
@@ -322,6 +350,13 @@ take_watches(DemurTask *task, const char *selector, DemurUsed *used, GError **er
     watches[i] = watch_of(used, used->states->pdata[i]);
   used->use.watches = watches;
   used->use.n_watches = used->states->len;
+  used->held = demur_task_watch_held(task, selector, used->states, &then, error);
+  if (used->held == NULL)
+    return FALSE;
+  for (guint i = 0; i < used->held->len; i++) { /* of one name: one, or none */
+    const DemurWatchHeld *held = used->held->pdata[i];
+    used->use.stops = stops_of(used, selector, held->stops, &used->use.n_stops);
+  }
   return TRUE;
 }
 

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   DemurReportUse use;
-  GPtrArray *owned, *states; /* what it points to */
+  GPtrArray *owned, *states, *held; /* what it points to */
 } DemurUsed;
 
 /* Its acceptance tests and watches as they stand; pin: as they stood when that report was made, NULL:

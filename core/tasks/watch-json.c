@@ -54,9 +54,9 @@ write_signal(DemurJson *json, const DemurWatchState *state, guint s, gboolean pa
   demur_json_end_object(json);
 }
 
+/* Into an open object. */
 static void
 write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
-  demur_json_begin_object(json, NULL);
   demur_json_int(json, "alarm", alarm->id);
   demur_json_string(json, "selector", alarm->selector);
   demur_json_string(json, "signal", alarm->signal);
@@ -65,14 +65,32 @@ write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
   demur_json_string(json, "lifted", alarm->lifted);
   demur_json_string(json, "lifted_by", alarm->lifted_by);
   demur_json_string(json, "lifted_why", alarm->lifted_why);
-  demur_json_end_object(json);
 }
 
 void
-demur_watch_alarms_write(DemurJson *json, const char *key, const GPtrArray *alarms) {
+demur_watch_stops_write(DemurJson *json, const char *key, const GPtrArray *stops) {
   demur_json_begin_array(json, key);
-  for (guint i = 0; i < alarms->len; i++)
-    write_alarm(json, alarms->pdata[i]);
+  for (guint i = 0; i < stops->len; i++) {
+    const DemurWatchStop *stop = stops->pdata[i];
+    demur_json_begin_object(json, NULL);
+    write_alarm(json, stop->alarm);
+    demur_json_string(json, "site", stop->alarm->site);
+    demur_json_bool(json, "unsure", stop->unsure);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+void
+demur_watch_held_write(DemurJson *json, const GPtrArray *held) {
+  demur_json_begin_array(json, "held");
+  for (guint i = 0; i < held->len; i++) {
+    const DemurWatchHeld *one = held->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", one->selector);
+    demur_watch_stops_write(json, "stopped_by", one->stops);
+    demur_json_end_object(json);
+  }
   demur_json_end_array(json);
 }
 
@@ -89,11 +107,6 @@ demur_watch_limits_write(DemurJson *json, const DemurWatchPlan *plan) {
 
 void
 demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean path) {
-  gboolean withheld = FALSE;
-  for (guint i = 0; i < state->alarms->len; i++) {
-    const DemurWatchAlarm *alarm = state->alarms->pdata[i];
-    withheld |= alarm->withholds && alarm->lifted == NULL;
-  }
   demur_json_begin_object(json, NULL);
   demur_json_int(json, "watch", state->record->id);
   demur_json_string(json, "selector", state->record->selector);
@@ -104,7 +117,7 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
   demur_json_string(json, "plan_digest", state->record->digest);
   demur_json_bool(json, "selector_changed", state->outdated);
   demur_json_bool(json, "selector_unreadable", state->unreadable);
-  demur_json_bool(json, "withheld", withheld);
+  demur_json_bool(json, "withheld", demur_watch_n_stops(state) > 0);
   demur_json_double(json, "alpha", state->plan->alpha);
   demur_watch_limits_write(json, state->plan);
   demur_json_int(json, "n_patients", (gint64)state->patients->len);
@@ -118,6 +131,13 @@ demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean 
     if (state->plan->rules[s] != DEMUR_WATCH_IGNORE)
       write_signal(json, state, s, path);
   demur_json_end_array(json);
-  demur_watch_alarms_write(json, "alarms", state->alarms);
+  demur_json_begin_array(json, "alarms");
+  for (guint i = 0; i < state->alarms->len; i++) {
+    demur_json_begin_object(json, NULL);
+    write_alarm(json, state->alarms->pdata[i]);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_watch_stops_write(json, "stopped_by", state->stops);
   demur_json_end_object(json);
 }

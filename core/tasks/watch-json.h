@@ -15,8 +15,11 @@ void demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboo
  * `limits`, that of each signal that is not ignored. */
 void demur_watch_limits_write(DemurJson *json, const DemurWatchPlan *plan);
 
-/* An array of that key in an open object: of each DemurWatchAlarm its number, under which name its selector was
- * watched, its signal, what it does, and who lifted it. */
-void demur_watch_alarms_write(DemurJson *json, const char *key, const GPtrArray *alarms);
+/* An array of that key in an open object: of each DemurWatchStop its alarm's number, under which name and where its
+ * selector was watched, its signal, and whether it can't be told that it was this one. */
+void demur_watch_stops_write(DemurJson *json, const char *key, const GPtrArray *stops);
+
+/* The array `held` in an open object, of DemurWatchHeld: each selector, and what stops it. */
+void demur_watch_held_write(DemurJson *json, const GPtrArray *held);
 
 G_END_DECLS

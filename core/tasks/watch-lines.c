@@ -170,6 +170,12 @@ demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) 
                          now, most, when, limit);
 }
 
+/* Whether it stops all that the watch looks at. */
+static gboolean
+stops_all(const DemurWatchState *state, const DemurWatchStop *stop) {
+  return stop->alarm->site == NULL || g_strcmp0(stop->alarm->site, state->record->site) == 0;
+}
+
 size_t
 demur_watch_n_stops(const DemurWatchState *state) {
   size_t n = 0;
@@ -177,22 +183,41 @@ demur_watch_n_stops(const DemurWatchState *state) {
     const DemurWatchAlarm *alarm = state->alarms->pdata[i];
     n += alarm->withholds && alarm->lifted == NULL ? 1 : 0;
   }
+  for (guint i = 0; i < state->stops->len; i++)
+    n += stops_all(state, state->stops->pdata[i]) ? 1 : 0;
   return n;
+}
+
+static char *
+told_date(const char *time, gboolean iso, DemurTranslate translate) {
+  return iso ? g_strndup(time, strlen("2026-01-31")) : demur_text_date_in(time, translate);
+}
+
+/* Since when no new risk is shown (borrowed); NULL: risks are shown. *n_open: its own alarms that are not lifted. */
+static const char *
+stopped_since(const DemurWatchState *state, size_t *n_open) {
+  const char *first = NULL; /* lists are newest first */
+  *n_open = 0;
+  for (guint i = 0; i < state->alarms->len; i++) {
+    const DemurWatchAlarm *alarm = state->alarms->pdata[i];
+    *n_open += alarm->lifted == NULL ? 1 : 0;
+    if (alarm->lifted == NULL && alarm->withholds)
+      first = alarm->created;
+  }
+  for (guint i = 0; i < state->stops->len; i++) {
+    const DemurWatchStop *stop = state->stops->pdata[i];
+    if (stops_all(state, stop) && (first == NULL || strcmp(stop->alarm->created, first) < 0))
+      first = stop->alarm->created;
+  }
+  return first;
 }
 
 char *
 demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate translate) {
-  const char *first = NULL;
-  size_t n_open = 0;
-  for (guint i = 0; i < state->alarms->len; i++) {
-    const DemurWatchAlarm *alarm = state->alarms->pdata[i];
-    n_open += alarm->lifted == NULL ? 1 : 0;
-    if (alarm->lifted == NULL && alarm->withholds)
-      first = alarm->created; /* the list is newest first */
-  }
-  const char *time = first != NULL ? first : state->record->created;
+  size_t n_open;
+  const char *first = stopped_since(state, &n_open);
   g_autofree char *since =
-      iso ? g_strndup(time, strlen("2026-01-31")) : demur_text_date_in(time, translate);
+      told_date(first != NULL ? first : state->record->created, iso, translate);
   if (first != NULL)
     return g_strdup_printf(
         demur_translate(translate, N_("Stopped since %s: no new risk is shown until a person "
@@ -217,6 +242,31 @@ demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate 
   return g_strdup_printf(
       demur_translate(translate, N_("No change was shown in the %u patients since %s: no alarm.")),
       state->patients->len, since);
+}
+
+char *
+demur_watch_stop_words(const DemurWatchStop *stop, const char *name, gboolean iso,
+                       DemurTranslate translate) {
+  const DemurWatchAlarm *alarm = stop->alarm;
+  g_autofree char *created = told_date(alarm->created, iso, translate);
+  const char *title = demur_watch_alarm_title(alarm, translate);
+  g_autofree char *watch =
+      alarm->site != NULL
+          ? g_strdup_printf(demur_translate(translate, N_("Alarm %u of %s (%s), of the watch over "
+                                                          "selector %s at site %s.")),
+                            (guint)alarm->id, created, title, alarm->selector, alarm->site)
+          : g_strdup_printf(demur_translate(translate, N_("Alarm %u of %s (%s), of the watch over "
+                                                          "selector %s at every site.")),
+                            (guint)alarm->id, created, title, alarm->selector);
+  const char *why =
+      stop->unsure
+          ? N_("What was watched there is damaged or gone, and nothing tells whether it was this "
+               "selector: until a person lifts the alarm, no new risk is shown by this one either.")
+      : strcmp(alarm->selector, name) == 0
+          ? N_("It stops this site too.")
+          : N_("It is the same selector under another name: until a person lifts the alarm, no new "
+               "risk is shown under this name either.");
+  return g_strdup_printf("%s %s", watch, demur_translate(translate, why));
 }
 
 const char *

@@ -44,8 +44,12 @@ size_t demur_watch_told_reference(const char *site, size_t n);
  * date as documents have it, 2026-01-31; else in the reader's words. */
 char *demur_watch_headline(const DemurWatchState *state, gboolean iso, DemurTranslate translate);
 
-/* Alarms that are not lifted and stop new verdicts. */
+/* Alarms that are not lifted and stop new verdicts wherever the watch looks: its own, and those of other watches. */
 size_t demur_watch_n_stops(const DemurWatchState *state);
+
+/* An alarm of another watch (owned): which, and why it stops the selector of that name too. iso: as above. */
+char *demur_watch_stop_words(const DemurWatchStop *stop, const char *name, gboolean iso,
+                             DemurTranslate translate);
 
 /* The title of an alarm's signal (borrowed), and, owned, what had changed when it was reached, NULL
  * where of too few patients to be told. state: of its watch. */

@@ -211,6 +211,7 @@ demur_watch_state_free(DemurWatchState *state) {
   g_clear_pointer(&state->patients, g_array_unref);
   demur_watch_result_free(state->result);
   g_clear_pointer(&state->alarms, g_ptr_array_unref);
+  g_clear_pointer(&state->stops, g_ptr_array_unref);
   g_free(state);
 }
 
@@ -224,8 +225,8 @@ alarm_free(gpointer alarm) {
   demur_watch_alarm_free(alarm);
 }
 
-/* The selector as the watch knows it; NULL without error where it is another now, or gone, or,
- * where that is to be told (unreadable not NULL), damaged. */
+/* What stands under the watched name; NULL without error where there is nothing or, where that is to be told
+ * (unreadable not NULL), it is damaged. */
 static gboolean
 find_selector(DemurTask *task, const DemurWatchRecord *record, DemurSelector **selector,
               gboolean *unreadable, GError **error) {
@@ -238,10 +239,19 @@ find_selector(DemurTask *task, const DemurWatchRecord *record, DemurSelector **s
   }
   if (unreadable != NULL)
     *unreadable = *selector == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
-  if (*selector != NULL &&
-      g_strcmp0(demur_selector_digest(*selector), record->selector_digest) != 0)
-    g_clear_pointer(selector, demur_selector_unref);
   return TRUE;
+}
+
+/* The alarms of other watches that reach this one's selector. */
+static gboolean
+read_stops(DemurTask *task, DemurWatchState *state, const DemurSelector *selector,
+           const DemurWatchMark *then, GError **error) {
+  if (selector == NULL)
+    state->stops = g_ptr_array_new();
+  else
+    state->stops = demur_task_watch_stops_elsewhere(task, state->record->selector,
+                                                    state->record->site, selector, then, error);
+  return state->stops != NULL;
 }
 
 /* Behind which verdict each signal begins: where its last alarm was lifted. */
@@ -338,8 +348,12 @@ look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state,
   state->plan = demur_watch_plan_from_json(record->document, error);
   if (state->plan == NULL ||
       !find_selector(task, record, &selector, then == NULL ? &state->unreadable : NULL, error) ||
-      !read_alarms(workspace, state, then, error))
+      !read_alarms(workspace, state, then, error) ||
+      !read_stops(task, state, selector, then, error))
     return FALSE;
+  if (selector != NULL && /* another now */
+      g_strcmp0(demur_selector_digest(selector), record->selector_digest) != 0)
+    g_clear_pointer(&selector, demur_selector_unref);
   state->outdated = selector == NULL;
   const DemurWatchStreamParams params = {.selector = record->selector,
                                          .selector_digest = record->selector_digest,

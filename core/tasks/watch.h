@@ -36,6 +36,12 @@ DemurWatchStarted *demur_task_watch_start(DemurTask *task, const DemurWatchStart
 void demur_watch_started_free(DemurWatchStarted *started);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchStarted, demur_watch_started_free)
 
+/* An alarm that withholds a selector's verdicts. */
+typedef struct {
+  DemurWatchAlarm *alarm;
+  gboolean unsure; /* what was watched can't be told any more: it may be another selector */
+} DemurWatchStop;
+
 /* A watch and what it sees now. */
 typedef struct {
   DemurWatchRecord *record;
@@ -48,11 +54,14 @@ typedef struct {
   DemurWatchResult *result;
   GPtrArray *alarms; /* of DemurWatchAlarm, newest first: of this watch and of those before it that
                       * are not lifted */
-  size_t n_scans;    /* assessed since it began */
-  size_t n_again;    /* .. of them further scans of patients who count with another */
-  size_t n_before;   /* .. of the reference's patients, or assessed before it began */
-  size_t n_trained;  /* .. of patients who made the selector */
-  size_t n_gone;     /* .. whose images or cohort are gone, or whose person is not certain */
+  GPtrArray *
+      stops; /* of DemurWatchStop, newest first: alarms of other watches that withhold what stands under the name
+                      * at some of its sites; empty where that can't be read */
+  size_t n_scans;   /* assessed since it began */
+  size_t n_again;   /* .. of them further scans of patients who count with another */
+  size_t n_before;  /* .. of the reference's patients, or assessed before it began */
+  size_t n_trained; /* .. of patients who made the selector */
+  size_t n_gone;    /* .. whose images or cohort are gone, or whose person is not certain */
 } DemurWatchState;
 
 void demur_watch_state_free(DemurWatchState *state);
@@ -73,12 +82,33 @@ GPtrArray *demur_task_watch_look_back(DemurTask *task, const char *selector,
 gboolean demur_task_watch_follow(DemurTask *task, const char *selector,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Array of DemurWatchAlarm (owned): those that withhold the verdicts of this selector of that name now. An alarm
- * holds what was watched (demur_selector_origin), whatever it is called; the name that was watched, whatever was
+/* Array of DemurWatchStop (owned): the alarms that withhold the verdicts of this selector of that name; then: as it
+ * was then, NULL: now. An alarm holds what was watched (demur_selector_origin), whatever it is called; the name that was watched, whatever was
  * trained under it since; and what stands under that name now, whatever else it is called. The watch's document tells what was watched: a selector is loaded only where that
- * name has another now, or an older program began the watch; one that can't be read is not this one. */
+ * name has another now, or an older program began the watch. Where that one is damaged or gone, nothing tells what it
+ * was made of: then every selector is held that was not trained here since (unsure), until a person lifts the alarm. */
 GPtrArray *demur_task_watch_stops(DemurTask *task, const char *name, const DemurSelector *selector,
+                                  const DemurWatchMark *then,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Those of them that the watch of that name at the site (NULL: every site) does not list: of watches over other
+ * names and, for one site's, over every site. */
+GPtrArray *demur_task_watch_stops_elsewhere(DemurTask *task, const char *name, const char *site,
+                                            const DemurSelector *selector,
+                                            const DemurWatchMark *then,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A selector that alarms of watches over other names hold. */
+typedef struct {
+  char *selector;
+  GPtrArray *stops; /* of DemurWatchStop, newest first: those that no watch over the name lists */
+} DemurWatchHeld;
+
+/* Array of DemurWatchHeld (owned), by name: of this one, or of every selector (NULL). states: of the watches over it,
+ * or over all; then: as above. */
+GPtrArray *demur_task_watch_held(DemurTask *task, const char *name, const GPtrArray *states,
+                                 const DemurWatchMark *then,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A person (the task's user) lifts an alarm: its signal begins anew. DEMUR_ERROR_USAGE without a
  * reason or a user. */

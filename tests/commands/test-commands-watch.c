@@ -56,6 +56,55 @@ first_watch(const Run *run) {
   return json_array_get_object_element(array_at(root_of(run), "watches"), 0);
 }
 
+static JsonObject *
+stop_of(JsonObject *object) {
+  JsonArray *stops = array_at(object, "stopped_by");
+  g_assert_cmpuint(json_array_get_length(stops), >, 0);
+  return json_array_get_object_element(stops, 0);
+}
+
+/* u's report as it is now (owned). */
+static JsonNode *
+report_of_u(const Sandbox *sandbox) {
+  g_autoptr(Run) report = run_json(sandbox, 0, "report", "u.pdf", "--selector", "u", "--cohort",
+                                   "sim", "--bootstrap", "20", "--resamples", "2", "--quiet", NULL);
+  g_autofree char *path = sandbox_path(sandbox, "u.json"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  return json_from_string(text, NULL);
+}
+
+/* That the alarms of s stop u too is told with all watches, in u's report, and by watches over u that saw nothing. */
+static void
+assert_is_told(const Sandbox *sandbox) {
+  g_autoptr(Run) all = run_json(sandbox, 0, "watch", "show", NULL);
+  JsonObject *held = find_in(array_at(root_of(all), "held"), "selector", "u");
+  g_assert_cmpstr(string_at(stop_of(held), "selector"), ==, "s");
+  g_assert_false(bool_at(stop_of(held), "unsure"));
+  g_autoptr(Run) text = run_demur(sandbox, "watch", "show", NULL);
+  assert_says(text->out, "Selector 'u' is withheld too. Alarm ");
+  g_autoptr(JsonNode) unwatched = report_of_u(sandbox);
+  JsonObject *stop = stop_of(json_node_get_object(unwatched));
+  g_assert_cmpstr(string_at(stop, "selector"), ==, "s");
+  assert_says(string_at(stop, "sentence"), "under another name");
+  g_autoptr(Run) everywhere = run_json(sandbox, 0, "watch", "start", "u", "--cohort", "sim",
+                                       "--split", "tune", "--rule", "note", NULL);
+  g_autoptr(Run) site = run_json(sandbox, 0, "watch", "start", "u", "--cohort", "sim", "--split",
+                                 "tune", "--site", "H09", NULL);
+  g_autoptr(Run) own = run_json(sandbox, 0, "watch", "show", "u", NULL);
+  g_autoptr(JsonNode) report = report_of_u(sandbox);
+  JsonArray *watches[] = {array_at(root_of(own), "watches"),
+                          array_at(json_node_get_object(report), "watches")};
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(own), "held")), ==, 0);
+  g_assert_false(json_object_has_member(json_node_get_object(report), "stopped_by"));
+  for (guint w = 0; w < 4; w++) {
+    JsonObject *watch = json_array_get_object_element(watches[w / 2], w % 2);
+    g_assert_cmpuint(json_array_get_length(array_at(watch, "alarms")), ==, 0);
+    g_assert_true(bool_at(watch, "withheld"));
+    g_assert_cmpstr(string_at(stop_of(watch), "selector"), ==, "s");
+  }
+  g_autoptr(Run) verify = run_json(sandbox, 0, "report", "verify", "u.pdf", NULL);
+}
+
 /* What an alarm withholds is withheld under every name: of the file read in again, with its reference scans
  * too, of what was trained under the watched name since, and of that read in under another. */
 static void
@@ -89,6 +138,7 @@ test_each_name(void) {
   assert_says(words->out, "withheld");
   g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "u", NULL);
   g_assert_cmpuint(json_array_get_length(array_at(root_of(show), "stopped_by")), >, 0);
+  assert_is_told(sandbox);
 }
 
 static void
@@ -155,6 +205,69 @@ test_each_release(void) {
     assert_withheld(sandbox, "w", TRUE);
     assert_withheld(sandbox, "unrelated", FALSE);
   }
+}
+
+/* The watch as an older program began it, which kept no origin. */
+static void
+forget_origin(const Sandbox *sandbox, int watch) {
+  g_autofree char *ask = g_strdup_printf("SELECT document FROM watch WHERE id = %d", watch),
+                  *document = demur_test_store_text(sandbox->workspace, ask);
+  g_autoptr(GRegex) origin = g_regex_new("\\s*\"origin\": \"[0-9a-f]+\",", (GRegexCompileFlags)0,
+                                         (GRegexMatchFlags)0, NULL);
+  g_autofree char *older =
+      g_regex_replace_literal(origin, document, -1, 0, "", (GRegexMatchFlags)0, NULL);
+  g_assert_cmpuint(strlen(older), <, strlen(document));
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, older, -1);
+  g_autofree char *change = g_strdup_printf(
+      "UPDATE watch SET document = '%s', digest = '%s' WHERE id = %d", older, digest, watch);
+  g_assert_cmpint(demur_test_store_run(sandbox->workspace, change), ==, 1);
+}
+
+/* A watch that an older program began, over a release that was read in: as long as that can be read its alarms hold what it
+ * was made of, and no other. Damaged, or gone, nothing tells what it was made of: whatever may be is held, and that it
+ * is not known is said, until a person lifts the alarms; what was trained here since can't be. */
+static void
+test_older_watch(void) {
+  g_autoptr(Sandbox) sandbox = watched("note");
+  g_autoptr(Run) export = run_json(sandbox, 0, "selector", "export", "s", "r.json", NULL);
+  g_autoptr(Run) import = run_json(sandbox, 0, "selector", "import", "r", "r.json", NULL);
+  tune_at_90(sandbox, "r");
+  g_autoptr(Run) earlier = train_small(sandbox, "earlier", "sim", "--seed", "5", NULL);
+  tune_at_90(sandbox, "earlier");
+  g_autoptr(Run) start = run_json(sandbox, 0, "watch", "start", "r", "--cohort", "sim", "--split",
+                                  "tune", "--rule", "withhold", NULL);
+  forget_origin(sandbox, 2);
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "r", "--cohort", "other", NULL);
+  g_autoptr(Run) later = train_small(sandbox, "later", "sim", "--seed", "6", NULL);
+  tune_at_90(sandbox, "later");
+  for (guint t = 0; t < 3; t++) {
+    static const char *const then[] = {"as watched", "damaged", "gone"};
+    g_test_message("%s", then[t]);
+    if (t == 1)
+      g_assert_cmpint(
+          demur_test_store_run(
+              sandbox->workspace,
+              "UPDATE selector SET document = substr(document, 1, 40) WHERE name = 'r'"),
+          ==, 1);
+    if (t == 2) {
+      g_autoptr(Run) removed = run_json(sandbox, 0, "selector", "remove", "r", "--force", NULL);
+    }
+    assert_withheld(sandbox, "s", TRUE);
+    assert_withheld(sandbox, "earlier", t > 0);
+    assert_withheld(sandbox, "later", FALSE);
+    g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "earlier", NULL);
+    g_assert_true(t == 0 || bool_at(stop_of(root_of(show)), "unsure"));
+  }
+  g_autoptr(Run) words = run_demur(sandbox, "watch", "show", "earlier", NULL);
+  assert_says(words->out, "nothing tells whether it was this selector");
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "earlier", NULL);
+  JsonArray *stops = array_at(root_of(show), "stopped_by");
+  for (guint a = 0; a < json_array_get_length(stops); a++) {
+    g_autofree char *id =
+        g_strdup_printf("%.0f", number_at(json_array_get_object_element(stops, a), "alarm"));
+    g_autoptr(Run) lift = run_json(sandbox, 0, "watch", "lift", id, "--reason", "another", NULL);
+  }
+  assert_withheld(sandbox, "earlier", FALSE);
 }
 
 /* Quiet while patients are those of the reference's hospital; the same scans once more, and a look
@@ -428,6 +541,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/watch/stop-and-lift", test_stop_and_lift);
   g_test_add_func("/commands/watch/each-name", test_each_name);
   g_test_add_func("/commands/watch/each-release", test_each_release);
+  g_test_add_func("/commands/watch/older-watch", test_older_watch);
   g_test_add_func("/commands/watch/notes", test_notes);
   g_test_add_func("/commands/watch/labels", test_labels);
   g_test_add_func("/commands/watch/report", test_report);
