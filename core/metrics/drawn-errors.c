@@ -5,9 +5,9 @@
  *
  * Source: metrics/selective.c, whose bins, ties and thresholds hold here; sums are differences of P, so that last
  * digits differ. Layout: a lane is a coverage, from the largest down, so that an entry is selected by the first
- * so many lanes (its level). One pass without branches writes the lanes' s and P at each risk's end; then all
- * edges of a coverage are looked up together by halving. Cost: O(n) vectors of 12 doubles and 16 counts, and 15 edges
- * x log2 n a coverage. */
+ * so many lanes (its level). The entries are gone through in parts of PART: a pass without branches writes the lanes' s and P at each
+ * risk's end, in the first cache, then the edges of all lanes that lie in the part are looked up together by halving. Cost: O(n)
+ * vectors of 12 doubles and 16 counts, and 15 edges x log2 PART a coverage. */
 #include "metrics/drawn-errors.h"
 
 #include <math.h>
@@ -22,11 +22,14 @@
 #define N_LANES DEMUR_DRAWN_MAX_COVERAGES
 #define N_VECTORS (N_LANES / 4)
 #define COUNT_LANES 16
+#define PART 128
 
 typedef double V4 __attribute__((vector_size(32)));
 typedef gint64 V4i __attribute__((vector_size(32)));
 typedef gint32 Ints __attribute__((vector_size(32), may_alias));
-typedef guint16 Counts __attribute__((vector_size(32)));
+typedef guint16 Counts __attribute__((vector_size(32), may_alias));
+typedef guint64 Words __attribute__((vector_size(32)));
+#define BLOCK_VECTORS ((1 << BLOCK_BITS) / COUNT_LANES)
 
 /* Lanes below the level are selected. */
 typedef struct {
@@ -36,14 +39,17 @@ typedef struct {
 
 struct DemurDrawnScratch {
   Masks masks;
-  guint16 *rank_counts;  /* [n_ranks] */
+  Counts *rank_counts;   /* [n_ranks] in whole blocks */
   guint16 *block_counts; /* [n_ranks >> BLOCK_BITS + 1] */
   guint32 *ranks;        /* [n] of the entries */
   guint32 *levels;       /* [n] */
   double *products;      /* [n] count (y - r) */
   guint16 *ends;         /* [n] 1 where the entry is the last of its risk */
-  Counts *sizes;         /* [n + 1] s at each risk's end, 0 first */
-  V4 (*sums)[N_VECTORS]; /* [n + 1] P there */
+  /* Of the part at work; the first is the last risk's end of the parts before. */
+  Counts sizes[PART + 1];       /* s at each risk's end */
+  V4 sums[PART + 1][N_VECTORS]; /* P there */
+  Counts size;                  /* s and P as far as the parts go */
+  V4 sum[N_VECTORS];
 };
 
 DemurDrawnScratch *
@@ -54,14 +60,12 @@ demur_drawn_scratch_new(size_t n_ranks, size_t n) {
       s->masks.counts[level][l] = G_MAXUINT16;
       s->masks.lanes[level][l / 4][l % 4] = -1;
     }
-  s->rank_counts = demur_new_array(guint16, n_ranks);
+  s->rank_counts = demur_memory_new((n_ranks >> BLOCK_BITS) + 1, BLOCK_VECTORS, sizeof(Counts));
   s->block_counts = demur_new_array(guint16, (n_ranks >> BLOCK_BITS) + 1);
   s->ranks = demur_new_array(guint32, n + 7);
   s->levels = demur_new_array(guint32, n + 7);
   s->products = demur_new_array(double, n);
   s->ends = demur_new_array(guint16, n);
-  s->sizes = demur_memory_new(n + 1, 1, sizeof *s->sizes);
-  s->sums = demur_memory_new(n + 1, 1, sizeof *s->sums);
   return s;
 }
 
@@ -75,29 +79,44 @@ demur_drawn_scratch_free(DemurDrawnScratch *s) {
   g_aligned_free(s->levels);
   g_aligned_free(s->products);
   g_aligned_free(s->ends);
-  g_aligned_free(s->sizes);
-  g_aligned_free(s->sums);
   g_aligned_free(s);
 }
 
 /* The entries' ranks, products and ends, and how many scans stand at each rank. */
 static void
 load_entries(const DemurDrawnScans *scans, const DemurDrawnSet *set, DemurDrawnScratch *s) {
-  memset(s->rank_counts, 0, scans->n_ranks * sizeof *s->rank_counts);
-  memset(s->block_counts, 0, ((scans->n_ranks >> BLOCK_BITS) + 1) * sizeof *s->block_counts);
-  guint16 *rank_counts = s->rank_counts, *block_counts = s->block_counts, *ends = s->ends;
-  DemurDrawnScan next = set->n > 0 ? scans->scans[set->rows[0]] : (DemurDrawnScan){0};
-  for (size_t j = 0; j < set->n; j++) {
+  memset(s->rank_counts, 0,
+         ((scans->n_ranks >> BLOCK_BITS) + 1) * BLOCK_VECTORS * sizeof *s->rank_counts);
+  const guint32 *restrict rows = set->rows;
+  const guint16 *restrict counts = set->counts;
+  guint16 *restrict rank_counts = (guint16 *)s->rank_counts, *restrict ends = s->ends;
+  guint32 *restrict ranks = s->ranks;
+  double *restrict products = s->products;
+  const size_t n = set->n;
+  DemurDrawnScan next = n > 0 ? scans->scans[rows[0]] : (DemurDrawnScan){0};
+  for (size_t j = 0; j < n; j++) {
     const DemurDrawnScan scan = next;
-    const guint16 count = set->counts[j];
-    if (j + 1 < set->n)
-      next = scans->scans[set->rows[j + 1]];
-    s->ranks[j] = scan.rank;
-    s->products[j] = (double)count * scan.difference;
-    ends[j] = j + 1 == set->n || next.risk != scan.risk;
+    const guint16 count = counts[j];
+    if (j + 1 < n)
+      next = scans->scans[rows[j + 1]];
+    ranks[j] = scan.rank;
+    products[j] = (double)count * scan.difference;
+    ends[j] = j + 1 == n || next.risk != scan.risk;
     rank_counts[scan.rank] = (guint16)(rank_counts[scan.rank] + count);
-    block_counts[scan.rank >> BLOCK_BITS] =
-        (guint16)(block_counts[scan.rank >> BLOCK_BITS] + count);
+  }
+}
+
+/* How many scans stand at each block of ranks; no sum is above 65,535. */
+VECTOR_CLONES static void
+count_blocks(const Counts *rank_counts, size_t n_blocks, guint16 *block_counts) {
+  for (size_t b = 0; b < n_blocks; b++) {
+    Counts sum = {0};
+#pragma GCC unroll 4
+    for (size_t v = 0; v < BLOCK_VECTORS; v++)
+      sum += rank_counts[b * BLOCK_VECTORS + v];
+    const Words words = (Words)sum;
+    const guint64 four = (words[0] + words[1]) + (words[2] + words[3]);
+    block_counts[b] = (guint16)(four * 0x0001000100010001u >> 48);
   }
 }
 
@@ -120,13 +139,14 @@ find_thresholds(const DemurDrawnSet *set, const double *coverages, size_t n_cove
     found->place[l] = c;
   }
   /* From the smallest up: one walk over the blocks serves all. */
+  const guint16 *rank_counts = (const guint16 *)s->rank_counts;
   size_t block = 0, before = 0;
   for (size_t l = n_coverages; l-- > 0;) {
     const size_t wanted = demur_coverage_count(coverages[found->place[l]], set->n_total);
     while (before + s->block_counts[block] < wanted)
       before += s->block_counts[block++];
     size_t rank = block << BLOCK_BITS, sum = before;
-    while ((sum += s->rank_counts[rank]) < wanted)
+    while ((sum += rank_counts[rank]) < wanted)
       rank++;
     found->limits[l] = (gint32)rank;
     found->n_selected[l] = sum;
@@ -150,15 +170,15 @@ find_levels(const guint32 *ranks, size_t n, const gint32 *limits, guint32 *level
 
 #define EACH_VECTOR _Pragma("GCC unroll 3") for (size_t v = 0; v < N_VECTORS; v++)
 
-/* s and P of each lane at each risk's end; how many of these there are, with the 0 that comes first. */
+/* s and P of each lane at each risk's end among entries [begin, end); how many of these there are, with the one that
+ * comes first. */
 VECTOR_CLONES static size_t
-sum_lanes(const DemurDrawnSet *set, DemurDrawnScratch *s) {
-  Counts size = {0};
-  V4 sum[N_VECTORS] = {{0}};
+sum_lanes(const DemurDrawnSet *set, size_t begin, size_t end, DemurDrawnScratch *s) {
+  Counts size = s->size;
+  V4 sum[N_VECTORS];
+  EACH_VECTOR sum[v] = s->sum[v];
   size_t q = 1;
-  s->sizes[0] = size;
-  EACH_VECTOR s->sums[0][v] = sum[v];
-  for (size_t j = 0; j < set->n; j++) {
+  for (size_t j = begin; j < end; j++) {
     const guint32 level = s->levels[j];
     const double p = s->products[j];
     size += s->masks.counts[level] & set->counts[j];
@@ -169,42 +189,60 @@ sum_lanes(const DemurDrawnSet *set, DemurDrawnScratch *s) {
     }
     q += s->ends[j];
   }
+  s->size = size;
+  EACH_VECTOR s->sum[v] = sum[v];
   return q;
 }
 
-/* The error of the lane, whose s and P stand at n_points places. */
-static double
-error_of_lane(const DemurDrawnScratch *s, size_t l, size_t n_points, size_t n_selected,
-              size_t min_bin_size) {
-  const size_t n_bins = demur_bins_count(n_selected, min_bin_size);
-  if (n_bins == 0)
-    return NAN;
-  const size_t small = n_selected / n_bins, n_large = n_selected % n_bins;
-  const guint16 *sizes = (const guint16 *)s->sizes + l;
-  const double *sums = (const double *)s->sums + l;
-  /* first[b]: the first place, but 0, where s is at least the edge behind bin b. */
-  guint32 edges[DEMUR_MAX_BINS], first[DEMUR_MAX_BINS];
-  for (size_t b = 0; b < n_bins; b++) {
-    edges[b] = (guint32)((b + 1) * small + MIN(b + 1, n_large));
-    first[b] = 1;
+/* A lane's bins: n_large of small + 1 scans, then those of small; how far it has come. */
+typedef struct {
+  size_t n_bins, small, n_large, bin;
+  double before, square; /* P at the last edge; the sum so far */
+} Bins;
+
+static guint32
+edge_of(const Bins *bins) {
+  return (guint32)((bins->bin + 1) * bins->small + MIN(bins->bin + 1, bins->n_large));
+}
+
+/* The lanes' edges among the part's n_points places, and what the bins before them add. */
+static void
+pass_edges(const DemurDrawnScratch *s, size_t n_lanes, size_t n_points, Bins *bins) {
+  const guint16 *sizes = (const guint16 *)s->sizes;
+  const double *sums = (const double *)s->sums;
+  guint32 lanes[N_LANES * DEMUR_MAX_BINS], edges[N_LANES * DEMUR_MAX_BINS];
+  guint32 before[N_LANES * DEMUR_MAX_BINS]; /* the last place where s is below the edge */
+  size_t n = 0;
+  for (size_t l = 0; l < n_lanes; l++) {
+    Bins lane = bins[l];
+    const guint32 last = sizes[(n_points - 1) * COUNT_LANES + l];
+    for (guint32 edge; lane.bin < lane.n_bins && (edge = edge_of(&lane)) <= last; lane.bin++) {
+      lanes[n] = (guint32)l;
+      edges[n] = edge;
+      before[n++] = 0;
+    }
   }
   for (size_t left = n_points - 1; left > 1;) {
     const guint32 half = (guint32)(left / 2);
-    for (size_t b = 0; b < n_bins; b++)
-      first[b] += sizes[(size_t)(first[b] + half - 1) * COUNT_LANES] < edges[b] ? half : 0;
+    for (size_t e = 0; e < n; e++) {
+      const guint32 there = before[e] + half;
+      const gboolean below = sizes[(size_t)there * COUNT_LANES + lanes[e]] < edges[e];
+      before[e] += half & -(guint32)below; /* no branch: none could be foreseen */
+    }
     left -= half;
   }
-  double square = 0.0, before = 0.0;
-  for (size_t b = 0; b < n_bins; b++) {
-    const size_t q = first[b];
-    const double s0 = (double)sizes[(q - 1) * COUNT_LANES], s1 = (double)sizes[q * COUNT_LANES];
-    const double p0 = sums[(q - 1) * N_LANES], p1 = sums[q * N_LANES];
-    const double here = p0 + ((double)edges[b] - s0) * (p1 - p0) / (s1 - s0);
-    const double gap = here - before;
-    square += gap * gap / (double)(small + (b < n_large));
-    before = here;
+  for (size_t e = 0; e < n; e++) {
+    Bins *lane = &bins[lanes[e]];
+    const guint16 *size = sizes + (size_t)before[e] * COUNT_LANES + lanes[e];
+    const double *sum = sums + (size_t)before[e] * N_LANES + lanes[e];
+    const double s0 = (double)size[0], s1 = (double)size[COUNT_LANES];
+    const double p0 = sum[0], p1 = sum[N_LANES];
+    const double here = p0 + ((double)edges[e] - s0) * (p1 - p0) / (s1 - s0);
+    const double gap = here - lane->before;
+    lane->square += gap * gap / (double)(lane->small + (lane->bin < lane->n_large));
+    lane->before = here;
+    lane->bin++;
   }
-  return sqrt(square / (double)n_selected);
 }
 
 void
@@ -218,9 +256,24 @@ demur_drawn_errors(const DemurDrawnScans *scans, const DemurDrawnSet *set, const
   }
   Thresholds found;
   load_entries(scans, set, s);
+  count_blocks(s->rank_counts, (scans->n_ranks >> BLOCK_BITS) + 1, s->block_counts);
   find_thresholds(set, coverages, n_coverages, s, &found);
   find_levels(s->ranks, set->n, found.limits, s->levels);
-  const size_t n_points = sum_lanes(set, s);
+  Bins bins[N_LANES] = {0};
+  for (size_t l = 0; l < n_coverages; l++) {
+    const size_t n_bins = bins[l].n_bins = demur_bins_count(found.n_selected[l], min_bin_size);
+    bins[l].small = n_bins > 0 ? found.n_selected[l] / n_bins : 0;
+    bins[l].n_large = n_bins > 0 ? found.n_selected[l] % n_bins : 0;
+  }
+  s->size = s->sizes[0] = (Counts){0};
+  EACH_VECTOR s->sum[v] = s->sums[0][v] = (V4){0};
+  for (size_t begin = 0; begin < set->n; begin += PART) {
+    const size_t n_points = sum_lanes(set, begin, MIN(begin + PART, set->n), s);
+    pass_edges(s, n_coverages, n_points, bins);
+    s->sizes[0] = s->sizes[n_points - 1];
+    EACH_VECTOR s->sums[0][v] = s->sums[n_points - 1][v];
+  }
   for (size_t l = 0; l < n_coverages; l++)
-    errors[found.place[l]] = error_of_lane(s, l, n_points, found.n_selected[l], min_bin_size);
+    errors[found.place[l]] =
+        bins[l].n_bins > 0 ? sqrt(bins[l].square / (double)found.n_selected[l]) : NAN;
 }
