@@ -170,6 +170,11 @@ check_kept(const char *path, DemurFileFlags flags, const Target *target, GError 
                   N_("it is the ledger of what was told of patients, which can't be made again; "
                      "name another file"),
                   error);
+  case DEMUR_KEPT_LABELS:
+    return refuse(path,
+                  N_("it is a plan's table in which labels stand, which would be lost; name "
+                     "another file, or remove this one first"),
+                  error);
   case DEMUR_KEPT_STUDY:
     return refuse(path,
                   N_("it is a round, an answer or a result of a study between sites, which "

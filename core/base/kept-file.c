@@ -8,6 +8,29 @@
 #define FIRST_BYTES                                                                                \
   512 /* the header of SQLite has 100; a document's format is among its first members */
 
+#define MOST_LABEL_BYTES ((gsize)1 << 20) /* looked at of a plan's table: thousands of scans */
+
+/* Whether a plan's table, whose label is the last cell of a line and empty at first, has one. */
+static gboolean
+has_labels(const char *place, const char *head, gsize n) {
+  static const char header[] = "scan_id,patient_id,site,label";
+  if (n < sizeof header || memcmp(head, header, sizeof header - 1) != 0 ||
+      strchr("\r\n", head[sizeof header - 1]) == NULL)
+    return FALSE;
+  g_autofree char *text = g_malloc(MOST_LABEL_BYTES + 1);
+  if (!demur_file_input_begin(place, text, MOST_LABEL_BYTES, &n, NULL))
+    return FALSE;
+  text[n] = '\0';
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  gboolean any = FALSE;
+  /* What stands behind the last line end is cut off, or nothing. */
+  for (char **line = lines + 1; !any && line[0] != NULL && line[1] != NULL; line++) {
+    g_strchomp(*line);
+    any = **line != '\0' && !g_str_has_suffix(*line, ",");
+  }
+  return any;
+}
+
 static DemurKeptFile
 kind_of(const char *place) {
   static const char database[] = "SQLite format 3"; /* with its zero byte (Database Header) */
@@ -27,7 +50,7 @@ kind_of(const char *place) {
   for (size_t d = 0; d < G_N_ELEMENTS(documents); d++)
     if (memmem(bytes, n, documents[d].format, strlen(documents[d].format)) != NULL)
       return documents[d].kind;
-  return DEMUR_KEPT_NONE;
+  return has_labels(place, bytes, n) ? DEMUR_KEPT_LABELS : DEMUR_KEPT_NONE;
 }
 
 DemurKeptFile

@@ -12,6 +12,7 @@ typedef enum {
   DEMUR_KEPT_DATABASE,  /* SQLite's, as every workspace is */
   DEMUR_KEPT_COMPANION, /* of a database: its log, index or journal, there or not */
   DEMUR_KEPT_LEDGER,    /* of what a site told (evaluation/federate-ledger.h) */
+  DEMUR_KEPT_LABELS, /* a plan's table (`audit plan`, `accept plan`) in which a person put labels */
   DEMUR_KEPT_STUDY, /* a round, an answer or a result (evaluation/federate.h): others hold its digest */
 } DemurKeptFile;
 

@@ -140,8 +140,8 @@ def inputs_of(bench):
         f"P{k},S{k},H{k % 3},{'test' if k % 2 else 'tune'},{k % 2},0.{k:02},{50 + k}\n" for k in range(1, 13))
     bench.write("small.csv", cohort)
     bench.write("predictions.json", json.dumps({"predictions": [[.01, .02, .03, .04, .05, .06]]}))
-    bench.must("audit", "plan", "s", "--cohort", "c", "--site", bench.site, "--scans", "12", "-o", "audit.csv")
-    bench.must("accept", "plan", "s", "--cohort", "c", "--site", bench.site, "-o", "accept.csv")
+    bench.must("audit", "plan", "s", "--cohort", "c", "--site", bench.site, "--scans", "12", "-o", "audit-new.csv")
+    bench.must("accept", "plan", "s", "--cohort", "c", "--site", bench.site, "-o", "accept-new.csv")
 
     def filled(name):
         with open(os.path.join(bench.template, name), encoding="utf-8") as file:
@@ -164,8 +164,8 @@ def inputs_of(bench):
               f"scan_id,risk_year_1,risk_year_6\n{scan},0.125,0.25\n", "scan_id", "risk_year_6"),
         Input("map of predictions", ["scores", "import", "predictions.json", "--map", FILE, "--model", "m9"],
               f"name,series_uid\n0,{scan}\n", "series_uid"),
-        Input("audit labels", ["audit", "apply", "s", FILE], filled("audit.csv"), "scan_id", "label", True),
-        Input("acceptance labels", ["accept", "run", "s", FILE], filled("accept.csv"), "scan_id", "label", True),
+        Input("audit labels", ["audit", "apply", "s", FILE], filled("audit-new.csv"), "scan_id", "label", True),
+        Input("acceptance labels", ["accept", "run", "s", FILE], filled("accept-new.csv"), "scan_id", "label", True),
         Input("columns", ["cohort", "import", "x", "small.csv", "--columns", FILE], "column,means\nage,years\n", "column"),
         Input("sites", ["dicom", "import", "in", "--site-map", FILE], "station,site\nPHANTOM,Here\n", "site"),
     ]

@@ -161,6 +161,29 @@ a_study_s_documents_are_not_replaced(Fixture *f, gconstpointer data) {
   }
 }
 
+/* A person put them there, line by line; a table without is planned anew into the same file. */
+static void
+labels_are_not_replaced(Fixture *f, gconstpointer data) {
+  static const struct {
+    const char *text;
+    gboolean kept;
+  } rows[] = {{"scan_id,patient_id,site,label\na,p,H,\nb,q,H,\n", FALSE},
+              {"scan_id,patient_id,site,label\na,p,H,\nb,q,H,1\n", TRUE},
+              {"scan_id,patient_id,site,label\r\na,p,H,0\r\nb,q,H,\r\n", TRUE},
+              {"scan_id,patient_id,site,label\r\na,p,H,\r\n\r\n", FALSE},
+              {"scan_id,patient_id,site,label,risk\na,p,H,1,0.5\n", FALSE},
+              {"scan_id,site,label\na,H,1\n", FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *path = in(f, "plan.csv");
+    put(path, rows[i].text);
+    g_autoptr(GError) error = NULL;
+    if (rows[i].kept)
+      assert_refused(path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "labels stand");
+    else
+      g_assert_true(demur_file_output_check(path, DEMUR_FILE_REPLACE, &error));
+  }
+}
+
 static void
 what_is_read_is_not_written(Fixture *f, gconstpointer data) {
   g_autofree char *in_file = in(f, "in"), *link = in(f, "link"), *absent = in(f, "absent");
@@ -515,6 +538,7 @@ main(int argc, char **argv) {
   TEST(a_look_leaves_the_locks_of_this_process);
   TEST(a_ledger_is_replaced_by_itself_only);
   TEST(a_study_s_documents_are_not_replaced);
+  TEST(labels_are_not_replaced);
   TEST(what_is_read_is_not_written);
   g_test_add_func("/shown-text/one_line_and_one_direction",
                   text_is_shown_in_one_line_and_one_direction);
