@@ -147,10 +147,17 @@ check_separator(const DemurTable *table, const DemurTableField *field, GError **
       marks[most]);
 }
 
-/* The column's name as the map says; NULL where it is left out. */
+/* The column's name on one line, as the map says; NULL where it is left out. */
 static char *
-map_name(const DemurHeaderPlan *plan, const DemurTableField *field) {
+map_name(const DemurHeaderPlan *plan, const DemurTableField *field, GPtrArray *warnings) {
   char *name = g_strstrip(g_strdup(field->text));
+  g_autoptr(GString) line = g_string_new(NULL);
+  if (demur_table_one_line(name, strlen(name), line)) {
+    g_free(name);
+    name = g_strdup(line->str);
+    if (warnings != NULL)
+      demur_table_warnings_add(warnings, DEMUR_TABLE_TRIMMED, name, NULL, NULL, 1, 0);
+  }
   if (plan->map == NULL)
     return name;
   char *mapped = g_strdup(demur_column_map_find(plan->map, name));
@@ -179,7 +186,7 @@ demur_table_header_read(DemurTableHeader *header, DemurTable *table, const Demur
     plan->scores->names = (const char *const *)header->names;
   g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
   for (size_t c = 0; c < n; c++) {
-    char *name = map_name(plan, &fields[c]);
+    char *name = map_name(plan, &fields[c], warnings);
     header->names[c] = name != NULL ? name : g_strdup("");
     if (name == NULL)
       continue;

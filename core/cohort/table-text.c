@@ -16,6 +16,13 @@ is_invisible(gunichar c) {
          c == 0xfeff || (c >= 0xfe00 && c <= 0xfe0f);
 }
 
+/* Tabs, line ends of any kind and control characters: printed, what stands behind them would be a line of
+ * its own, or steer a terminal. */
+static gboolean
+breaks_line(gunichar c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029;
+}
+
 /* Zero width joiners have a meaning between letters only. */
 static gboolean
 is_joiner(gunichar c) {
@@ -32,15 +39,41 @@ static gboolean
 is_plain(const char *text, size_t length) {
   if (length == 0)
     return TRUE;
-  guchar high = 0;
-  for (size_t i = 0; i < length; i++)
+  guchar high = 0, low = 0;
+  for (size_t i = 0; i < length; i++) {
     high |= (guchar)text[i];
-  return high < 0x80 && (guchar)text[0] > ' ' && (guchar)text[length - 1] > ' ';
+    low |= (guchar)((guchar)text[i] < ' ');
+  }
+  return high < 0x80 && low == 0 && (guchar)text[0] > ' ' && (guchar)text[length - 1] > ' ';
 }
 
 static gboolean
 is_cut_off(gunichar c) {
   return is_blank(c) || is_invisible(c) || is_joiner(c);
+}
+
+/* The text on one line: a blank for each line end (one for both of "\r\n"), tab or control character; TRUE
+ * where there was one. Invisible characters stay only where they are wanted. */
+static gboolean
+append_line(GString *line, const char *begin, const char *end, gboolean invisible) {
+  gboolean found = FALSE;
+  for (const char *p = begin; p < end; p = g_utf8_next_char(p)) {
+    const gunichar c = g_utf8_get_char(p);
+    if (breaks_line(c)) {
+      found = TRUE;
+      if (c != '\n' || p == begin || p[-1] != '\r')
+        g_string_append_c(line, ' ');
+    } else if (invisible || !is_invisible(c)) {
+      g_string_append_unichar(line, c);
+    }
+  }
+  return found;
+}
+
+gboolean
+demur_table_one_line(const char *text, size_t length, GString *line) {
+  g_string_truncate(line, 0);
+  return !is_plain(text, length) && append_line(line, text, text + length, TRUE);
 }
 
 const char *
@@ -56,10 +89,8 @@ demur_table_id(const DemurTableField *field, GString *scratch, size_t *length,
   while (end > begin && is_cut_off(g_utf8_get_char(g_utf8_prev_char(end))))
     end = g_utf8_prev_char(end);
   g_string_truncate(scratch, 0);
-  for (const char *p = begin; p < end; p = g_utf8_next_char(p))
-    if (!is_invisible(g_utf8_get_char(p)))
-      g_string_append_unichar(scratch, g_utf8_get_char(p));
-  if (scratch->len != field->length)
+  const gboolean in_line = append_line(scratch, begin, end, FALSE);
+  if (scratch->len != field->length || in_line)
     *changes |= DEMUR_ID_TRIMMED;
   g_autofree char *composed = g_utf8_normalize(scratch->str, -1, G_NORMALIZE_NFC);
   if (composed != NULL && strcmp(composed, scratch->str) != 0) {

@@ -10,16 +10,20 @@ G_BEGIN_DECLS
 /* What was done to an identifier before it was taken. */
 typedef enum {
   DEMUR_ID_AS_WRITTEN = 0,
-  DEMUR_ID_TRIMMED = 1 << 0,  /* blanks at its ends, or invisible characters */
+  DEMUR_ID_TRIMMED = 1 << 0,  /* blanks at its ends, line ends in it, or invisible characters */
   DEMUR_ID_COMPOSED = 1 << 1, /* brought to Unicode's composed form (NFC) */
 } DemurIdChanges;
 
 /* An identifier without blanks of any kind (U+0020, tabs, line ends, U+00A0, ..) at its ends and
- * without invisible characters (U+200B, U+FEFF, U+00AD, direction marks; joiners at its ends), in
- * composed form: text [*length] of the field itself, or of scratch. Plain ASCII costs one look at
- * each byte. */
+ * without invisible characters (U+200B, U+FEFF, U+00AD, direction marks; joiners at its ends), each tab
+ * and line end in it a blank, in composed form: text [*length] of the field itself, or of scratch. Plain
+ * ASCII costs one look at each byte. */
 const char *demur_table_id(const DemurTableField *field, GString *scratch, size_t *length,
                            DemurIdChanges *changes);
+
+/* What else is printed as a name (a column's, an attribute's value): TRUE where line ends, tabs or control
+ * characters were in it, and line is the text with a blank in their places. */
+gboolean demur_table_one_line(const char *text, size_t length, GString *line);
 
 /* An identifier's likeness [a NUL-terminated text in likeness]: two that people would take for one
  * have one likeness. Letters' case, accents, blanks, dashes' kind, Cyrillic and Greek letters that

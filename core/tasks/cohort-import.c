@@ -5,6 +5,7 @@
 #include "cohort/import.h"
 #include "cohort/order.h"
 #include "store/cohorts.h"
+#include "tasks/names.h"
 
 /* The most reasons for which a screen of the NLST is left out. */
 #define N_NLST_REASONS 7
@@ -56,6 +57,9 @@ table_horizon(DemurTask *task, const DemurCohortImportParams *params) {
 static gboolean
 read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortImported *imported,
             GError **error) {
+  if (!demur_task_check_label("model", params->model, error) ||
+      !demur_task_check_label("outcome", params->outcome, error))
+    return FALSE;
   g_autofree char *created = demur_task_now(task);
   g_autoptr(DemurColumnMap) columns = NULL;
   g_auto(DemurSplitPlan) splits = {0};

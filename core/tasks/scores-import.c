@@ -9,6 +9,7 @@
 #include "cohort/table-text.h"
 #include "cohort/table-warnings.h"
 #include "store/series.h"
+#include "tasks/names.h"
 #include "tasks/scores-json.h"
 
 #define MAX_HORIZON_YEARS 100.0
@@ -514,7 +515,8 @@ check_params(const DemurScoresImportParams *params, GError **error) {
     wrong =
         N_("scores import needs --model M: selectors accept the scores of their own model only");
   if (wrong == NULL)
-    return TRUE;
+    return demur_task_check_label("model", params->model, error) &&
+           demur_task_check_label("model's version", params->model_version, error);
   demur_error_set(error, DEMUR_ERROR_USAGE, "%s", wrong);
   return FALSE;
 }

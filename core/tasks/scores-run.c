@@ -21,6 +21,7 @@
 #include "store/scores.h"
 #include "store/series.h"
 #include "tasks/images.h"
+#include "tasks/names.h"
 #include "tasks/scores-json.h"
 #include "words/words.h"
 
@@ -387,6 +388,9 @@ check_params(const DemurScoresRunParams *params, char ***argv, GError **error) {
     demur_error_set(error, DEMUR_ERROR_USAGE, "%s", wrong);
     return FALSE;
   }
+  if (!demur_task_check_label("model", params->model, error) ||
+      !demur_task_check_label("model's version", params->model_version, error))
+    return FALSE;
   g_autoptr(GError) cause = NULL;
   if (!g_shell_parse_argv(params->command, NULL, argv, &cause)) {
     demur_error_set(error, DEMUR_ERROR_USAGE, "--command can't be split into words: %s",

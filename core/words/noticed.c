@@ -8,10 +8,11 @@
 static const struct {
   const char *one, *several;
 } words[DEMUR_N_TABLE_WARNINGS] = {
-    [DEMUR_TABLE_TRIMMED] = {N_("$n cell of $c: blanks at its ends or invisible characters were "
-                                "taken away"),
-                             N_("$n cells of $c: blanks at their ends or invisible characters were "
-                                "taken away")},
+    [DEMUR_TABLE_TRIMMED] =
+        {N_("$n cell of $c: blanks at its ends, line ends or invisible characters were "
+            "taken away"),
+         N_("$n cells of $c: blanks at their ends, line ends or invisible characters were "
+            "taken away")},
     [DEMUR_TABLE_COMPOSED] = {N_("$n cell of $c was brought to composed form (NFC)"),
                               N_("$n cells of $c were brought to composed form (NFC)")},
     [DEMUR_TABLE_LIKE] =

@@ -175,6 +175,43 @@ test_faulty_tables_are_refused_and_change_nothing(void) {
   g_assert_true(bool_at(root_of(verify), "ok"));
 }
 
+/* Printed, what stands behind a line end would be a line of ours. */
+static void
+test_names_are_one_line(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autofree char *table = sandbox_write(
+      sandbox, "lines.csv",
+      "patient_id,scan_id,site,split,label,risk,\"ker\nforged\"\n"
+      "\"p\nforged\",\"s\nforged\",\"H\nforged: all is well\",test,1,0.5,\"K\r\nforged\"\n"
+      "q,t,H2,test,0,0.25,L\n",
+      -1);
+  g_autoptr(Run) imported =
+      run_demur(sandbox, "cohort", "import", "c", table, "--model", "m", NULL);
+  assert_status(imported, 0);
+  assert_says(imported->out, "line ends");
+  g_assert_null(strstr(imported->out, "\nforged"));
+  g_autoptr(Run) exported = run_demur(sandbox, "cohort", "export", "c", "out.csv", NULL);
+  assert_status(exported, 0);
+  g_autofree char *path = sandbox_path(sandbox, "out.csv"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_assert_null(strstr(text, "\nforged"));
+  assert_says(text, "H forged: all is well");
+  static const char *const steering[] = {"m\nforged", "m\xe2\x80\xaem", "m\x1b[2J"};
+  for (size_t i = 0; i < G_N_ELEMENTS(steering); i++) {
+    g_autoptr(Run) model =
+        run_demur(sandbox, "cohort", "import", "d", table, "--model", steering[i], NULL);
+    assert_status(model, 2);
+    assert_says(model->err, "control characters");
+    g_autoptr(Run) outcome = run_demur(sandbox, "cohort", "import", "d", table, "--model", "m",
+                                       "--outcome", steering[i], NULL);
+    assert_status(outcome, 2);
+    g_autoptr(Run) scores =
+        run_demur(sandbox, "scores", "import", table, "--model", steering[i], NULL);
+    assert_status(scores, 2);
+    g_assert_null(strstr(scores->err, steering[i]));
+  }
+}
+
 /* Every faulty row is counted; the first ten are told, each with its own place. */
 static void
 test_all_faulty_rows_are_counted(void) {
@@ -440,6 +477,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/cohort/refused", test_faulty_tables_are_refused_and_change_nothing);
+  g_test_add_func("/commands/cohort/one-line", test_names_are_one_line);
   g_test_add_func("/commands/cohort/counted", test_all_faulty_rows_are_counted);
   g_test_add_func("/commands/cohort/ways", test_ways_of_writing_give_one_digest);
   g_test_add_func("/commands/cohort/named", test_a_cohort_is_given_the_name_of_its_model);
