@@ -10,6 +10,7 @@
 #include "ui/shown.h"
 #include "ui/words.h"
 #include "ui/worker.h"
+#include "words/federated-words.h"
 
 struct _DemurAssessWindow {
   GtkWindow parent_instance;
@@ -20,8 +21,8 @@ struct _DemurAssessWindow {
   GPtrArray *names, *families; /* of tuned, as the menus take them; borrowed, NULL at the end */
   GArray *years;
   GtkDropDown *scope, *selector, *horizon, *coverage;
-  GtkLabel *facts, *changes;
-  DemurJob *job;   /* counts what would change */
+  GtkLabel *federated, *facts, *changes;
+  DemurJob *job;   /* counts what would change, and reads the selector */
   guint64 counted; /* the choice that it is of */
   GtkWidget *assess;
 };
@@ -95,6 +96,22 @@ counting_free(gpointer data) {
   g_free(counting);
 }
 
+/* What came of it. */
+typedef struct {
+  DemurAssessChanges changes;
+  char *federated; /* what of the selector comes from other sites, in words; NULL: nothing */
+} Counted;
+
+static void
+counted_free(gpointer data) {
+  Counted *counted = data;
+  if (counted == NULL)
+    return;
+  g_free(counted->federated);
+  g_free(counted);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Counted, counted_free)
+
 static gpointer
 count_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const Counting *counting = data;
@@ -104,9 +121,13 @@ count_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
                                     .coverage = counting->coverage};
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, counting->path, NULL, progress);
-  g_autofree DemurAssessChanges *changes = g_new(DemurAssessChanges, 1);
-  return demur_task_assess_changes(&task, &params, changes, error) ? g_steal_pointer(&changes)
-                                                                   : NULL;
+  g_autoptr(Counted) counted = g_new0(Counted, 1);
+  g_autoptr(DemurSelector) selector =
+      demur_task_load_selector(&task, counting->selector, NULL, error);
+  if (selector == NULL || !demur_task_assess_changes(&task, &params, &counted->changes, error))
+    return NULL;
+  counted->federated = demur_words_federated(selector, demur_words_translate);
+  return g_steal_pointer(&counted);
 }
 
 /* One kind of change a line, those that there are. */
@@ -144,12 +165,17 @@ changes_text(const DemurAssessChanges *changes) {
 static void
 on_counted(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurAssessWindow *window = owner;
-  g_autofree DemurAssessChanges *changes = result;
+  g_autoptr(Counted) counted = result;
   if (tag != window->counted)
     return;
   window->job = NULL;
-  g_autofree char *text = changes != NULL ? changes_text(changes) : g_strdup(error->message);
+  g_autofree char *text =
+      counted != NULL ? changes_text(&counted->changes) : g_strdup(error->message);
   demur_shown_label_set(window->changes, text);
+  const gboolean federated = counted != NULL && counted->federated != NULL;
+  if (federated)
+    demur_shown_label_set(window->federated, counted->federated);
+  gtk_widget_set_visible(GTK_WIDGET(window->federated), federated);
 }
 
 static void
@@ -169,7 +195,7 @@ count_changes(DemurAssessWindow *window) {
   const DemurJobStart start = {.func = count_work,
                                .input = counting,
                                .free_input = counting_free,
-                               .free_result = g_free,
+                               .free_result = counted_free,
                                .owner = G_OBJECT(window),
                                .tag = ++window->counted,
                                .done = on_counted};
@@ -299,6 +325,7 @@ demur_assess_window_class_init(DemurAssessWindowClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, selector);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, horizon);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, coverage);
+  gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, federated);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, facts);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, changes);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, assess);

@@ -21,6 +21,7 @@
 #include "ui/who-table.h"
 #include "ui/words.h"
 #include "ui/worker.h"
+#include "words/federated-words.h"
 
 #define N_SERIES 3
 #define REST_MS 120 /* without a move of the slider */
@@ -350,6 +351,9 @@ update_verdict(DemurCohortPage *page) {
   g_string_append(line, page->study->validation != NULL
                             ? _("Validated on left-out sites.")
                             : _("Not validated on left-out sites: run demur validate."));
+  g_autofree char *federated = demur_words_federated(page->study->judge, demur_words_translate);
+  if (federated != NULL)
+    g_string_append_printf(line, " %s", federated);
   demur_shown_label_set(page->verdict_line, line->str);
 }
 

@@ -36,6 +36,7 @@ demur_coverage_study_unref(DemurCoverageStudy *study) {
   g_free(study->digest);
   g_free(study->cohort);
   g_free(study->split);
+  demur_selector_unref(study->judge);
   g_free(study->validation);
   g_free(study->family);
   demur_sample_free(study->sample);
@@ -257,6 +258,7 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
     return NULL;
   const DemurSelector *loaded = owner->evaluating.selectors[0];
   study->selector = g_strdup(params->selector);
+  study->judge = demur_selector_ref(owner->evaluating.selectors[0]);
   study->digest = g_strdup(demur_selector_digest(loaded));
   study->cohort = g_strdup(params->cohort);
   study->split = g_strdup(owner->evaluating.evaluation->split);

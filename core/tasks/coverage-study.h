@@ -34,6 +34,7 @@ typedef struct {
 /* Immutable once made. */
 typedef struct {
   char *selector, *digest, *cohort, *split;
+  DemurSelector *judge;   /* the selector itself */
   char *family;           /* that the selector is a horizon of (tasks/horizons.h); NULL: none */
   DemurHorizons horizons; /* of that family */
   DemurEvaluation *evaluation;

@@ -493,6 +493,69 @@ def what_is_half_said_outlasts_what_others_write():
     other.quit()
 
 
+def what_other_sites_moved_is_said():
+    """Right value: the sites that were asked and the scans that their answers count."""
+    workspace, _ = cohort_workspace()
+    first, answers, result = path("round.json"), [path("east.json"), path("west.json")], path("result.json")
+    demur(workspace, "federate", "start", first, "--study", "audit", "--selector", "first", "--sites", "east,west")
+    n = 0
+    for answer, split in zip(answers, ("tune", "test")):  # each a workspace of its own, with scans of its own
+        site, own = os.path.basename(answer)[:-5], answer + ".demur"
+        demur(workspace, "workspace", "copy", workspace, own)
+        n += demur(own, "federate", "answer", first, "--as", site, "--cohort", "small", "--split", split, "--output", answer)["n"]
+    demur(workspace, "federate", "merge", first, *answers, "--output", result)
+    demur(workspace, "federate", "install", result, "moved")
+    demur(workspace, "tune", "moved", "--cohort", "small", "--coverage", "0.8")
+    demur(workspace, "assess", "moved", "--cohort", "small", "--reveal", "to have it in use")
+    for language, says in (("en", f"intercept of {n} scans of east, west"), ("de", "east, west")):
+        os.environ["LANGUAGE"] = language
+        app = at_the_cohort_page(workspace) if language == "en" else Workstation(workspace)
+        if language == "de":
+            app.activate("win.page", "'cohort'")
+        app.wait_text(says)
+        app.activate("win.page", "'worklist'")
+        app.wait_no_text(says)
+        app.activate("win.assess")
+        app.wait_text(says)
+        app.wait_no_text("Its risks come from" if language == "de" else "Seine Risiken")
+        app.quit()
+
+
+def a_server_is_opened_and_a_copy_kept():
+    """By the keyboard. Right value: the copy's cohorts, by the command line; and that nothing is opened by what is no address."""
+    workspace, server = path("own.demur"), os.environ.get("DEMUR_TEST_STORE")
+    demur(workspace, "cohort", "simulate", "ours", "--scans", "60", "--sites", "2")
+    app = Workstation(workspace)
+    app.wait_text("own.demur")
+    title = "Open a workspace on a server"
+    app.activate("app.open-server")
+    app.wait_text("Its address, as who administers it gave it")
+    app.keys("Escape", window=title)
+    app.wait_no_text("Its address, as who administers it gave it")
+    app.activate("app.open-server")
+    app.wait_text("Its address, as who administers it gave it")
+    app.focus(title)
+    subprocess.run(["xdotool", "type", "--delay", "8", "http://ward.example/own"], check=True)
+    app.keys("Return", window=title)
+    app.wait_text("That is no address of a server: write postgresql://HOST/DATABASE.")
+    app.wait_text("own.demur")
+    copy = path("kept.demur")
+    app.activate("win.backup")
+    app.save_as("Keep a copy of the workspace", copy)
+    app.wait_text(f"The whole workspace is in {copy}, verified.")
+    names = lambda where: [c["name"] for c in demur(where, "cohort", "list")["cohorts"]]
+    assert names(copy) == names(workspace) == ["ours"], names(copy)
+    if server:
+        demur(workspace, "workspace", "copy", copy, server)
+        app.activate("app.open-server")
+        app.wait_text("Its address, as who administers it gave it")
+        app.focus(title)
+        subprocess.run(["xdotool", "type", "--delay", "8", server], check=True)
+        app.keys("Return", window=title)
+        app.wait_no_text("own.demur")
+    app.quit()
+
+
 def an_opinion_is_of_what_is_shown():
     """Right value: the rows of the review table: none where the prompt was gone when it was kept, one where a mouse or a
     screen reader pressed Keep; and none of a scan that was never assessed."""
@@ -2059,7 +2122,6 @@ def prior_beside_the_current_scan():
     app.wait_image(f"slice {middle} of {n}", "CT image of the prior")
     assert "Risk over time" not in app.texts(), "a course of scans that nobody assessed"
     app.quit()
-
 
 
 def whole_series():
