@@ -174,11 +174,18 @@ demur_parallel_new(guint n_threads) {
   g_mutex_init(&p->mutex);
   g_cond_init(&p->wake);
   g_cond_init(&p->done);
-  p->threads = g_new0(GThread *, p->n_threads);
-  for (guint t = 1; t < p->n_threads; t++) {
+  const guint wanted = p->n_threads;
+  p->threads = g_new0(GThread *, wanted);
+  p->n_threads = 1;
+  while (p->n_threads < wanted) {
     WorkerArgument *argument = g_new(WorkerArgument, 1);
-    *argument = (WorkerArgument){p, t};
-    p->threads[t - 1] = g_thread_new("demur-worker", worker_main, argument);
+    *argument = (WorkerArgument){p, p->n_threads};
+    GThread *thread = g_thread_try_new("demur-worker", worker_main, argument, NULL);
+    if (thread == NULL) { /* the system makes no more: the same bytes on fewer */
+      g_free(argument);
+      break;
+    }
+    p->threads[p->n_threads++ - 1] = thread;
   }
   return p;
 }

@@ -10,7 +10,9 @@ G_BEGIN_DECLS
 
 typedef struct DemurParallel DemurParallel;
 
-/* n_threads >= 1 counts the caller too; 0 takes one a processor. Workers sleep between maps. */
+/* n_threads >= 1 counts the caller too; 0 takes one a processor. Workers sleep between maps. Where the
+ * system makes no more threads (a limit of the user's or the container's) there are fewer, the caller's
+ * at least. */
 DemurParallel *demur_parallel_new(guint n_threads);
 void demur_parallel_free(DemurParallel *parallel);
 guint demur_parallel_n_threads(const DemurParallel *parallel);

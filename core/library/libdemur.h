@@ -14,7 +14,8 @@
  * handle is the last to use it.
  *
  * Memory is taken beside the caller's arrays, in proportion to the rows: 16 bytes a row by a
- * threshold, some 80 by a selective curve. Where that can't be had the process ends.
+ * threshold, some 80 by a selective curve. Where that can't be had the process ends. Where the system
+ * makes no more threads a handle works on those that it has, the caller's at least: the same numbers.
  *
  * For research use, not a cleared device. */
 #ifndef LIBDEMUR_H

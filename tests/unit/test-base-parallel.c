@@ -1,5 +1,8 @@
 /* The parallel map: each chunk once, scratch memory never shared, any number of threads. */
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/parallel.h"
 #include "support/support.h"
@@ -44,6 +47,38 @@ every_chunk_runs_once(void) {
       g_assert_cmpuint(atomic_load(&visits[sizes[s]]), ==, 0);
     }
   }
+}
+
+/* The limit counts a user's threads, and root has none: another user, in a process of its own. */
+static void
+where_no_thread_can_be_made_the_caller_works(void) {
+  if (geteuid() != 0) {
+    g_test_skip("only root can become a user who has no threads yet");
+    return;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit few = {1, 1};
+    atomic_uint visits[101] = {0};
+    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(65533) != 0 || setuid(65533) != 0)
+      _exit(2);
+    DemurParallel *parallel = demur_parallel_new(7);
+    Visits v = {.visits = visits, .n_threads = 1, .n_chunks = 100};
+    if (demur_parallel_n_threads(parallel) != 1)
+      _exit(3);
+    demur_parallel_map(parallel, 100, visit, &v);
+    demur_parallel_begin(parallel, 50, visit, &v);
+    demur_parallel_finish(parallel);
+    for (size_t c = 0; c < 100; c++)
+      if (atomic_load(&visits[c]) != (c < 50 ? 2 : 1))
+        _exit(4);
+    demur_parallel_free(parallel);
+    _exit(atomic_load(&v.clashes) == 0 ? 0 : 5);
+  }
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFEXITED(status));
+  g_assert_cmpint(WEXITSTATUS(status), ==, 0);
 }
 
 /* Many maps shorter than a worker's waking: the result of each must be whole when its map returns,
@@ -206,6 +241,7 @@ pools_come_and_go(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/base/parallel/no-threads", where_no_thread_can_be_made_the_caller_works);
   g_test_add_func("/base/parallel/gaps-are-filled-once", gaps_are_filled_once);
   g_test_add_func("/base/parallel/elsewhere",
                   no_map_waits_for_a_thread_that_has_none_of_its_chunks);
