@@ -28,10 +28,11 @@ class Batch:
     def column(self, k): return Column(self.columns[k])
 class ParquetFile:
     def __init__(self, path):
-        with open(path, encoding="utf-8") as file: self.table = json.load(file)
-        self.schema_arrow = type("Schema", (), {"names": list(self.table)})
+        with open(path, encoding="utf-8") as file: table = json.load(file)
+        self.columns = [[bytes.fromhex(x["bytes"]) if isinstance(x, dict) and "bytes" in x else x for x in column] for _, column in table]
+        self.schema_arrow = type("Schema", (), {"names": [name for name, _ in table]})
     def iter_batches(self, batch_size):
-        columns = list(self.table.values())
+        columns = self.columns
         for i in range(0, len(columns[0]), 7):
             yield Batch([column[i:i + 7] for column in columns])
 '''
@@ -43,12 +44,14 @@ def run(words, status=0, **options):
     return result.stdout if status == 0 else result.stderr
 
 
-def write(table, path):
+def write(columns, path):
+    """columns: pairs of a name and its values; a name may stand twice."""
     if pyarrow is not None:
-        pyarrow.parquet.write_table(pyarrow.table(table), path, row_group_size=7)
+        pyarrow.parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array(values) for _, values in columns], [name for name, _ in columns]),
+                                    path, row_group_size=7)
         return
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(table, file)
+        json.dump(columns, file, default=lambda value: {"bytes": value.hex()})
 
 
 def main():
@@ -70,7 +73,7 @@ def main():
             environment["PYTHONPATH"] = os.path.join(folder, "site")
         convert = [sys.executable, os.path.join(sources, "packaging", "python", "demur", "parquet_to_csv.py")]
         path = os.path.join(folder, "c.parquet")
-        write(table, path)
+        write(list(table.items()), path)
         made = run([*convert, path], env=environment)
         plain = "patient_id,site,split,label,risk,simulated,kernel,emb_0,emb_1,emb_2\n"
         for i in range(n):
@@ -80,9 +83,23 @@ def main():
         command = [program, "--workspace", os.path.join(folder, "w.demur"), "--json", "cohort", "import"]
         told = [json.loads(run([*command, name, "-", "--model", "m"], input=text)) for name, text in (("a", made), ("b", plain))]
         assert told[0]["digest"] == told[1]["digest"] and told[0]["n_scans"] == n, told
-        for wrong, says in (([[1.0]] + table["embedding"][1:], "row 2, column embedding"), (table["embedding"][:-1] + [None], "no list")):
-            write({**table, "embedding": wrong}, path)
+        lists = table["embedding"]
+        for changed, says in (({"embedding": [[1.0]] + lists[1:]}, "row 2, column embedding"), ({"embedding": lists[:-1] + [None]}, "no list"),
+                              ({"embedding": [None] * 7 + lists[7:]}, "column embedding: "),  # by how many rows are read at once
+                              ({"embedding": [[]] * n}, "a list of nothing"),
+                              ({"embedding": [[[1.0]] * 3] * n}, "it holds lists"),
+                              ({"kernel": [b"B30f"] * n}, "it holds bytes"),
+                              ({"kernel": [{"name": "B30f"}] * n}, "it holds structures")):
+            write(list({**table, **changed}.items()), path)
             assert says in run([*convert, path], status=1, env=environment), says
+        # Columns of one name: what each would hold stood under the other's, one place to the left.
+        for more, says in ((("risk", [.5] * n), "two columns are called risk"), (("emb_1", [.5] * n), "columns embedding and emb_1"),
+                           (("embeddings", lists), "columns embedding and embeddings"), (("Risk", [.5] * n), None)):
+            write([*table.items(), more], path)
+            if says is not None:
+                assert says in run([*convert, path], status=1, env=environment), says
+            else:
+                assert run([*convert, path], env=environment).splitlines()[0].endswith(",emb_2,Risk")
         assert "usage" in run(convert, status=1, env=environment)
         refused = run(convert + [path], status=1, env={**os.environ, "PYTHONPATH": ""}) if pyarrow is None else "pyarrow is not installed"
         assert "pyarrow is not installed" in refused, refused

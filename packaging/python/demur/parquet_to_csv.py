@@ -5,7 +5,8 @@
 Needs pyarrow, which Debian 12 has not (`pip install pyarrow` into a virtual environment, with the wheel of this module). Columns keep their names. A column of lists
 (embeddings) becomes as many columns, NAME_0 .. (`embedding` and `embeddings` become emb_0 ..); every list must be as long as the first. Nulls are
 empty, truths 1 and 0 (yes and no in the column `simulated`), numbers as Python writes them: what is read back is the same number. Row groups go
-through one at a time.
+through one at a time. Two columns of one name, before or after lists became columns, are refused; so are bytes, structures, lists in lists and a list
+in a column that the first rows have none in.
 """
 import csv
 import sys
@@ -18,37 +19,65 @@ except ImportError:
 ROWS = 8192
 
 
+def refuse(what):
+    sys.exit(f"parquet_to_csv: {what}")
+
+
+def kind_refused(value):
+    """What can't be a cell, in words; None of what can."""
+    if isinstance(value, dict):
+        return "structures"
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return "bytes"
+    if isinstance(value, (list, tuple)):
+        return "lists"
+    return None
+
+
 def widths_of(first, names):
-    """{column: how long its lists are} of those that hold lists."""
-    widths = {}
-    for name in names:
-        value = next((value for value in first[name] if value is not None), None)
-        if isinstance(value, (list, tuple)):
-            widths[name] = len(value)
-        elif isinstance(value, dict):
-            sys.exit(f"parquet_to_csv: column {name} holds structures; a table has numbers and texts")
+    """[how long its lists are, None where it holds none] of each column."""
+    widths = []
+    for name, column in zip(names, first):
+        value = next((value for value in column if value is not None), None)
+        widths.append(len(value) if isinstance(value, (list, tuple)) else None)
+        if widths[-1] == 0:
+            refuse(f"column {name} begins with a list of nothing")
     return widths
 
 
 def header_of(names, widths):
-    header = []
-    for name in names:
+    header, origin = [], {}
+    for name, width in zip(names, widths):
         stem = "emb" if name in ("embedding", "embeddings") else name
-        header += [f"{stem}_{k}" for k in range(widths[name])] if name in widths else [name]
+        for made in [name] if width is None else [f"{stem}_{k}" for k in range(width)]:
+            if made in origin:
+                refuse(f"columns {origin[made]} and {name} would both be {made} in the table; rename one" if origin[made] != name
+                       else f"two columns are called {name}; rename one")
+            origin[made] = name
+            header.append(made)
     return header
 
 
-def cells_of(name, value, width, row):
-    if width is not None:
-        if value is None or len(value) != width:
-            found = "no list" if value is None else f"a list of {len(value)}"
-            sys.exit(f"parquet_to_csv: row {row}, column {name}: {found}; the first list has {width} numbers")
-        return value
+def cell_of(name, value, row):
+    found = kind_refused(value)
+    if found is not None:
+        refuse(f"row {row}, column {name}: it holds {found}; a cell is a number or a text")
     if value is None:
-        return [""]
+        return ""
     if isinstance(value, bool):
-        return [("no", "yes")[value] if name == "simulated" else int(value)]
-    return [value]
+        return ("no", "yes")[value] if name == "simulated" else int(value)
+    return value
+
+
+def cells_of(name, value, width, row):
+    if width is None:
+        if isinstance(value, (list, tuple)):
+            refuse(f"row {row}, column {name}: a list, where the first rows (at most {ROWS}) have none; put a row with a list first")
+        return [cell_of(name, value, row)]
+    if not isinstance(value, (list, tuple)) or len(value) != width:
+        found = f"a list of {len(value)}" if isinstance(value, (list, tuple)) else "no list"
+        refuse(f"row {row}, column {name}: {found}; the first list has {width} numbers")
+    return [cell_of(name, element, row) for element in value]
 
 
 def main(path):
@@ -56,15 +85,15 @@ def main(path):
     names = list(file.schema_arrow.names)
     writer, widths, row = csv.writer(sys.stdout, lineterminator="\n"), None, 0
     for batch in file.iter_batches(batch_size=ROWS):
-        columns = {name: batch.column(k).to_pylist() for k, name in enumerate(names)}
+        columns = [batch.column(k).to_pylist() for k in range(len(names))]
         if widths is None:
             widths = widths_of(columns, names)
             writer.writerow(header_of(names, widths))
-        for values in zip(*columns.values()):
+        for values in zip(*columns):
             row += 1
-            writer.writerow([cell for name, value in zip(names, values) for cell in cells_of(name, value, widths.get(name), row)])
+            writer.writerow([cell for name, value, width in zip(names, values, widths) for cell in cells_of(name, value, width, row)])
     if widths is None:
-        writer.writerow(names)
+        writer.writerow(header_of(names, [None] * len(names)))
 
 
 if __name__ == "__main__":
