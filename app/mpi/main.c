@@ -5,7 +5,8 @@
  * A command that is cut into shards (train, validate; tasks/shards.h) is run by each rank as its own
  * shard, and rank 0 puts the parts together: the workspace is written by that rank, at the end. One
  * that is not (evaluate; base/gather.h) is run by all ranks, which share its replicates out, and printed by
- * rank 0. Both give the bytes of `demur`. Exit status: that of demur. */
+ * rank 0. Both give the bytes of `demur`. Exit status: that of demur. Ranks of another program are refused
+ * before anything is done. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include "base/file-output.h"
 #include "base/limits.h"
 #include "base/private-folder.h"
+#include "tasks/shards.h"
 
 typedef enum { WAY_NONE, WAY_SHARDS, WAY_TOGETHER } Way;
 
@@ -192,8 +194,14 @@ main(int argc, char **argv) {
     demur_cli_log_no_refusals();
   const int command = demur_cli_find_command(argc, argv);
   const Way way = way_of(command > 0 ? argv[command] : NULL);
+  g_autoptr(GError) error = NULL;
   int status;
-  if (way == WAY_NONE || names_shards(argc, argv)) {
+  if (!demur_ranks_meet(&ranks, demur_task_program_label(), &error)) {
+    if (ranks.rank == 0)
+      g_printerr("demur-mpi: the processes are of different programs; start the same demur-mpi "
+                 "everywhere\n");
+    status = EXIT_FAILURE;
+  } else if (way == WAY_NONE || names_shards(argc, argv)) {
     if (ranks.rank == 0)
       g_printerr(
           "demur-mpi: %s\n",

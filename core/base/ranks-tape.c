@@ -12,7 +12,8 @@ struct DemurRanksTape {
   GByteArray *written; /* NULL: played */
   GBytes **tapes;      /* [ranks.size], where they are played */
   size_t *at;          /* [ranks.size] bytes read */
-  gboolean broken;     /* a piece was asked for that a tape does not have */
+  gboolean *
+      broken; /* [ranks.size] a piece was asked for that the tape does not have, or a label differs */
 };
 
 static void
@@ -42,7 +43,7 @@ read_piece(DemurRanksTape *tape, size_t r, gpointer into, size_t n) {
   gsize length;
   const guint8 *bytes = g_bytes_get_data(tape->tapes[r], &length);
   if (n > length - tape->at[r]) {
-    tape->broken = TRUE;
+    tape->broken[r] = TRUE;
     memset(into, 0, n);
     return;
   }
@@ -59,6 +60,7 @@ read_labels(gint64 value, gint64 *least, gint64 *greatest, gpointer data) {
     gint64 label;
     read_piece(tape, r, &label, sizeof label);
     label &= G_MAXINT64; /* none of them says that it has failed */
+    tape->broken[r] |= value >= 0 && label != value;
     *least = MIN(*least, label);
     *greatest = MAX(*greatest, label);
   }
@@ -95,6 +97,7 @@ demur_ranks_tape_play(GBytes *const *tapes, size_t size) {
   for (size_t r = 0; r < size; r++)
     tape->tapes[r] = g_bytes_ref(tapes[r]);
   tape->at = g_new0(size_t, size);
+  tape->broken = g_new0(gboolean, size);
   return tape;
 }
 
@@ -106,6 +109,7 @@ demur_ranks_tape_free(DemurRanksTape *tape) {
     g_bytes_unref(tape->tapes[r]);
   g_free(tape->tapes);
   g_free(tape->at);
+  g_free(tape->broken);
   g_clear_pointer(&tape->written, g_byte_array_unref);
   g_free(tape);
 }
@@ -121,10 +125,22 @@ demur_ranks_tape_bytes(const DemurRanksTape *tape) {
 }
 
 gboolean
-demur_ranks_tape_check_played(const DemurRanksTape *tape, GError **error) {
-  gboolean whole = !tape->broken;
+demur_ranks_tape_fault(const DemurRanksTape *tape, size_t *rank) {
   for (size_t r = 0; r < tape->ranks.size; r++)
-    whole &= tape->at[r] == g_bytes_get_size(tape->tapes[r]);
+    if (tape->broken[r]) {
+      *rank = r;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+demur_ranks_tape_check_played(const DemurRanksTape *tape, GError **error) {
+  gboolean whole = TRUE;
+  for (size_t r = 0; r < tape->ranks.size; r++) {
+    tape->broken[r] |= tape->at[r] != g_bytes_get_size(tape->tapes[r]);
+    whole &= !tape->broken[r];
+  }
   if (!whole)
     demur_error_set(error, DEMUR_ERROR_INPUT,
                     "the parts don't hold what this work asks for: compute them again with this "

@@ -24,6 +24,10 @@ const DemurRanks *demur_ranks_tape_ranks(const DemurRanksTape *tape);
 /* What was written so far, owned. */
 GBytes *demur_ranks_tape_bytes(const DemurRanksTape *tape);
 
+/* The first rank whose tape is of another work: a label of it is another than this one's, or it is too short
+ * or too long for what was asked for. FALSE where none is. */
+gboolean demur_ranks_tape_fault(const DemurRanksTape *tape, size_t *rank) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Whether all tapes came to their end, each piece of them as long as it was asked for; else
  * DEMUR_ERROR_INPUT. */
 gboolean demur_ranks_tape_check_played(const DemurRanksTape *tape,

@@ -14,6 +14,7 @@
 #include "evaluation/hold-back.h"
 #include "evaluation/plan.h"
 #include "evaluation/points.h"
+#include "evaluation/program-id.h"
 #include "evaluation/trials.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -633,8 +634,8 @@ meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParal
     return TRUE;
   g_autofree char *settings = demur_evaluate_settings_digest(input);
   g_autofree char *what =
-      g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " %s", DEMUR_VERSION, demur_mlp_kernel()->name,
-                      e->digest, input->seed, settings);
+      g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " %s", demur_program_id(),
+                      demur_mlp_kernel()->name, e->digest, input->seed, settings);
   g_autofree char *digest = demur_sha256_of_text(what);
   digest[15] = '\0'; /* 60 bits are enough to tell two works apart, and fit a label */
   return demur_ranks_meet(ranks, g_ascii_strtoull(digest, NULL, 16), error);

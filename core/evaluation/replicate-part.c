@@ -76,8 +76,10 @@ demur_replicate_part_read(const DemurShardPlan *plan, const char *text, gssize l
   if (parts->n == 0) {
     parts->n = shard.count;
     parts->tapes = g_new0(GBytes *, parts->n);
+    parts->names = g_new0(char *, parts->n);
   }
   parts->tapes[shard.index - 1] = g_steal_pointer(&tape);
+  parts->names[shard.index - 1] = g_strdup(name);
   return TRUE;
 }
 
@@ -97,8 +99,11 @@ demur_replicate_parts_check_whole(const DemurReplicateParts *parts, GError **err
 
 void
 demur_replicate_parts_clear(DemurReplicateParts *parts) {
-  for (size_t i = 0; i < parts->n; i++)
+  for (size_t i = 0; i < parts->n; i++) {
     g_clear_pointer(&parts->tapes[i], g_bytes_unref);
+    g_free(parts->names[i]);
+  }
+  g_clear_pointer(&parts->names, g_free);
   g_clear_pointer(&parts->tapes, g_free);
   parts->n = 0;
 }

@@ -14,10 +14,12 @@ G_BEGIN_DECLS
 char *demur_replicate_part_write(const DemurShardPlan *plan, const DemurShard *shard,
                                  GBytes *bytes);
 
-/* What is read so far: tapes [n] of the shards, NULL where it is not read; n 0 before the first. */
+/* What is read so far: tapes [n] of the shards and what to call them in messages, NULL where it is not read;
+ * n 0 before the first. */
 typedef struct {
   size_t n;
   GBytes **tapes;
+  char **names;
 } DemurReplicateParts;
 
 void demur_replicate_parts_clear(DemurReplicateParts *parts);

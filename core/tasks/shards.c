@@ -7,6 +7,7 @@
 #include "base/ranks-tape.h"
 #include "base/sha256.h"
 #include "cohort/order.h"
+#include "evaluation/program-id.h"
 #include "evaluation/replicate-part.h"
 #include "selector/mlp-kernel.h"
 #include "store/selectors.h"
@@ -20,6 +21,13 @@ typedef struct {
   GPtrArray *trials; /* of DemurLeftOut [n_trials] */
   gboolean *failed;  /* [n_trials] */
 } Plan;
+
+guint64
+demur_task_program_label(void) {
+  g_autofree char *digest = demur_sha256_of_text(demur_program_id());
+  digest[15] = '\0'; /* 60 bits fit a label */
+  return g_ascii_strtoull(digest, NULL, 16);
+}
 
 static void
 plan_clear(Plan *plan) {
@@ -61,7 +69,7 @@ plan_begin(Plan *plan, DemurShardKind kind, const DemurCohort *cohort, char *set
   plan->shared = (DemurShardPlan){.kind = kind,
                                   .cohort_digest = plan->cohort_digest,
                                   .settings = plan->settings_digest,
-                                  .program = DEMUR_VERSION,
+                                  .program = demur_program_id(),
                                   .kernel = demur_mlp_kernel()->name,
                                   .seed = seed,
                                   .n_trials = n_trials,
@@ -326,7 +334,10 @@ demur_shards_merge_evaluation(DemurTask *task, const DemurEvaluateInput *input, 
     return NULL;
   g_autoptr(DemurRanksTape) tape = demur_ranks_tape_play(parts.tapes, parts.n);
   g_autoptr(DemurEvaluation) evaluation = evaluate_as(task, input, tape, error);
-  return evaluation != NULL && demur_ranks_tape_check_played(tape, error)
-             ? g_steal_pointer(&evaluation)
-             : NULL;
+  if (evaluation != NULL && demur_ranks_tape_check_played(tape, error))
+    return g_steal_pointer(&evaluation);
+  size_t at;
+  if (demur_ranks_tape_fault(tape, &at))
+    demur_error_prefix(error, "%s: ", parts.names[at]);
+  return NULL;
 }

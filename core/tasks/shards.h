@@ -10,6 +10,10 @@
 
 G_BEGIN_DECLS
 
+/* What processes that work together have to be alike in before they begin, as a label of their meeting
+ * (base/ranks.h): the program (evaluation/program-id.h). */
+guint64 demur_task_program_label(void);
+
 /* Does the shard's folds of what demur_task_validate would do, and writes them to path (replaced,
  * readable by its owner only). Nothing is kept in the workspace. */
 gboolean demur_task_validate_part(DemurTask *task, const DemurValidateParams *params,

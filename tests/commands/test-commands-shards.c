@@ -2,7 +2,9 @@
  * do not make up the whole are refused. */
 #include "commands.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A network on the demo's kind of cohort, small enough to be trained nine times. */
 static void
@@ -65,6 +67,22 @@ test_validation_in_shards_is_the_validation(void) {
   assert_refuses(sandbox, "validate s --cohort sim --shard 1/6 --part p", "nothing to do", 2);
 }
 
+/* The part in path edited, with the digest that its content then has: whoever edits on purpose computes it. */
+static void
+edit_and_seal(const Sandbox *sandbox, const char *text, const char *from, const char *to) {
+  g_auto(GStrv) pieces = g_strsplit(text, from, 2);
+  g_assert_cmpuint(g_strv_length(pieces), ==, 2);
+  g_autofree char *edited = g_strconcat(pieces[0], to, pieces[1], NULL);
+  char *at = strstr(edited, "\"digest\": \""), *line = at, *next = strchr(at, '\n');
+  while (line[-1] != '\n')
+    line--;
+  g_autofree char *head = g_strndup(edited, (gsize)(line - edited)),
+                  *body = g_strconcat(head, next + 1, NULL),
+                  *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, body, -1);
+  memcpy(at + strlen("\"digest\": \""), digest, strlen(digest));
+  g_autofree char *written = sandbox_write(sandbox, "edited", edited, -1);
+}
+
 /* One value after another that the digest guards: every member, and a byte of the numbers. */
 static void
 test_edited_and_foreign_parts_are_refused(void) {
@@ -93,6 +111,39 @@ test_edited_and_foreign_parts_are_refused(void) {
     assert_status(run, 1);
     assert_says(run->err, "edited");
   }
+  /* Sealed anew it is what it says: another study's, or no numbers of this one. */
+  static const char *const sealed[][3] = {
+      {"\"program\": \"" DEMUR_VERSION, "\"program\": \"" DEMUR_VERSION "0",
+       "edited: it is of another version of the program"},
+      {"\"cohort_digest\": \"", "\"cohort_digest\": \"0", "edited: it is of another cohort"},
+      {"\"settings\": \"", "\"settings\": \"0", "edited: it is of another settings"},
+      {"\"scores\": [0.", "\"scores\": [7.", "edited: member \"scores[0]\""},
+      {"\"risks\": [0.", "\"risks\": [0.5, 0.", "edited: member \"risks\""},
+      {"\"fold\": 4", "\"fold\": 9", "edited: member \"fold\""},
+      {"\"failed\": []", "\"failed\": [3]", "edited: member \"failed[0]\""},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(sealed); i++) {
+    edit_and_seal(sandbox, text, sealed[i][0], sealed[i][1]);
+    assert_refuses(sandbox, "validate s --cohort sim --merge part1 edited", sealed[i][2], 1);
+  }
+  /* Whoever built the part: the same version may be of other sources. */
+  g_assert_nonnull(strstr(text, "\"program\": \"" DEMUR_VERSION " "));
+  static const char *const no_files[] = {"folder", "link", "loop"};
+  g_autofree char *as_folder = sandbox_path(sandbox, "folder"),
+                  *link = sandbox_path(sandbox, "link"), *loop = sandbox_path(sandbox, "loop"),
+                  *sparse = sandbox_path(sandbox, "sparse");
+  g_assert_cmpint(g_mkdir(as_folder, 0700), ==, 0);
+  g_assert_cmpint(symlink("nowhere", link), ==, 0);
+  g_assert_cmpint(symlink("loop", loop), ==, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS(no_files); i++) {
+    g_autofree char *line =
+        g_strconcat("validate s --cohort sim --merge part1 ", no_files[i], NULL);
+    assert_refuses(sandbox, line, no_files[i], 1);
+  }
+  g_autofree char *empty = sandbox_write(sandbox, "sparse", "", 0);
+  g_assert_cmpint(truncate(sparse, (off_t)2 << 30), ==, 0);
+  assert_refuses(sandbox, "validate s --cohort sim --merge part1 sparse",
+                 "sparse can't be read: it is larger", 1);
   g_autofree char *twice = g_strconcat(text, text, NULL);
   g_autofree char *doubled = sandbox_write(sandbox, "edited", twice, -1);
   assert_refuses(sandbox, "validate s --cohort sim --merge part1 edited", "stands behind", 1);
@@ -270,6 +321,14 @@ test_evaluation_in_shards_is_the_evaluation(void) {
   g_autofree char *renamed = g_strconcat(pieces[0], "\"shard\": 3,", pieces[1], NULL);
   g_autofree char *written = sandbox_write(sandbox, "part2", renamed, -1);
   assert_refuses(sandbox, renamed_merge, "changed after it was written", 1);
+  /* Numbers of another work, sealed anew: the part is named. */
+  edit_and_seal(sandbox, text, "\"numbers\": \"", "\"numbers\": \"AAAA");
+  g_autofree char *of_edited = g_strconcat(work, " --merge edited", NULL);
+  for (size_t i = 1; i <= N_EVALUATED; i++) {
+    g_autofree char *before = of_edited, *name = g_strdup_printf(" part%zu", i);
+    of_edited = i != 2 ? g_strconcat(before, name, NULL) : g_steal_pointer(&before);
+  }
+  assert_refuses(sandbox, of_edited, "edited: the processes, or parts, of this work", 1);
   char *at = strstr(text, "\"numbers\": \"") + 200;
   *at = *at == 'A' ? 'B' : 'A';
   g_autofree char *again = sandbox_write(sandbox, "part2", text, -1);

@@ -1,11 +1,13 @@
-"""demur-mpi: evaluate, validate, search and train by 1 to 4 processes give the bytes of one; a process that is killed, and a
-fault that all meet, end all of them with a status that is not 0, the workspace whole, and nothing left to read.
+"""demur-mpi: evaluate, validate, search and train by 1 to 4 processes give the bytes of one; a process that is killed (and the work
+is done anew), a fault that all meet, and a process of another program or cohort end all of them with a status that is not 0, the
+workspace whole, and nothing left to read.
 
 mpi.py DEMUR DEMUR-MPI. 77: no mpirun here.
 """
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -71,6 +73,30 @@ def faults():
         assert len(said) == 1, (words, result.stderr)
 
 
+def unlike():
+    """A rank of another program, and one that reads another cohort under the same name: refused, and nothing kept."""
+    before = one("--json", "verify")
+    program = open(demur_mpi, "rb").read()
+    found = re.search(rb"\d+\.\d+\.\d+ [0-9a-f]{12}\0", program).group()
+    with open("other-mpi", "wb") as file:
+        file.write(program.replace(found, found[:-2] + (b"0" if found[-2:-1] != b"0" else b"1") + b"\0"))
+    os.chmod("other-mpi", 0o755)
+    one("workspace", "copy", "w.demur", "other.demur")
+    one("--workspace", "other.demur", "cohort", "remove", "c", "--force")
+    one("--workspace", "other.demur", "--seed", "8", "cohort", "simulate", "c", "--scans", "1500")
+    for name, words in (("evaluate", ["evaluate", "--selector", "s", "--cohort", "c"]),
+                        ("validate", ["validate", "s", "--cohort", "c"]),
+                        ("train", ["train", "z", "--cohort", "c", "--method", "network", *SMALL, "--average", "2"]),
+                        ("search", ["train", "z", "--cohort", "c", *SMALL, "--average", "1", "--search-grid", "kernel_width=0.2,0.5"])):
+        for other, at, says in (("./other-mpi", "w.demur", "different programs"), (demur_mpi, "other.demur", "")):
+            result = run([*MPIRUN, "1", demur_mpi, "--workspace", "w.demur", "--quiet", *words, ":", "-n", "1", other, "--workspace", at, "--quiet",
+                          *words], status=1)
+            assert says in result.stderr, (name, result.stderr)
+            told = [line for line in result.stderr.splitlines() if line.startswith(("demur: ", "demur-mpi: "))]
+            assert told and (says or "another cohort" in told[0] or "don't do the same" in told[0]), (name, result.stderr)
+    assert one("--json", "verify") == before
+
+
 def killed():
     before = one("--json", "verify")
     words = [*MPIRUN, "3", demur_mpi, "--workspace", "w.demur", "--quiet", "--threads", "1", "train", "v", "--cohort", "c", "--method",
@@ -88,6 +114,8 @@ def killed():
         process.communicate()
         assert process.returncode != 0
     assert one("--json", "verify") == before
+    several(3, "train", "v", "--cohort", "c", "--method", "network", *SMALL, "--average", "3")
+    assert one("--json", "verify") != before
 
 
 os.environ["TMPDIR"] = tempfile.mkdtemp()
@@ -97,6 +125,7 @@ one("train", "s", "--cohort", "c", "--method", "network", *SMALL, "--average", "
 one("tune", "s", "--cohort", "c", "--coverage", "0.9")
 same_bytes()
 faults()
+unlike()
 killed()
 for path, _, names in os.walk(os.environ["TMPDIR"]):
     assert not [name for name in names if name.startswith("part-")], (path, names)

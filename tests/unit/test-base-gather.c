@@ -132,7 +132,9 @@ tapes_that_are_played_are_the_ranks(void) {
     g_assert_true(memcmp(played.rows, alone.rows, sizeof alone.rows) == 0);
     g_assert_true(memcmp(played.columns, alone.columns, sizeof alone.columns) == 0);
     g_autoptr(GError) error = NULL;
+    size_t at;
     g_assert_true(demur_ranks_tape_check_played(tape, &error));
+    g_assert_false(demur_ranks_tape_fault(tape, &at));
     g_assert_no_error(error);
 
     /* Of another work; shorter than it should be; longer. */
@@ -142,12 +144,16 @@ tapes_that_are_played_are_the_ranks(void) {
     g_assert_error(other.error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
     g_clear_error(&other.error);
     g_assert_false(demur_ranks_tape_check_played(of_other, NULL));
+    g_assert_true(demur_ranks_tape_fault(of_other, &at));
+    g_assert_cmpuint(at, ==, 0);
     GBytes *whole = tapes[n - 1];
     tapes[n - 1] = g_bytes_new_from_bytes(whole, 0, g_bytes_get_size(whole) - 1);
     Held shorter = {.end = N_CHUNKS, .n_threads = 1};
     g_autoptr(DemurRanksTape) cut = demur_ranks_tape_play(tapes, n);
     g_assert_true(gather(&shorter, demur_ranks_tape_ranks(cut)));
     g_assert_false(demur_ranks_tape_check_played(cut, &error));
+    g_assert_true(demur_ranks_tape_fault(cut, &at));
+    g_assert_cmpuint(at, ==, n - 1);
     g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
     for (size_t r = 0; r + 1 < n; r++)
       g_bytes_unref(tapes[r]);
