@@ -65,6 +65,9 @@ print_before(const DemurAcceptBefore *before, const DemurAcceptanceDocument *d,
     const DemurAcceptEarlier *e = before->plans->pdata[i];
     say("Earlier plan %.12s of %s (as '%s', range %g to %g): %zu label%s, answer: %s.\n", e->digest,
         e->created, e->selector, e->low, e->high, e->n_labels, demur_cli_s(e->n_labels), e->answer);
+    if (e->unsure)
+      say("Its selector is damaged or gone and nothing tells whether it was this one: it is counted as if "
+          "it was.\n");
   }
   if (before->plans->len > 0)
     say("A site outside the range is accepted by any of these %u plans with probability %g at "

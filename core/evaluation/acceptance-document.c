@@ -17,6 +17,7 @@ demur_acceptance_document_free(DemurAcceptanceDocument *d) {
   g_strfreev(d->candidates);
   g_free(d->risks);
   g_free(d->unaudited);
+  g_free(d->origin);
   g_free(d);
 }
 
@@ -43,6 +44,8 @@ demur_acceptance_document_to_json(const DemurAcceptanceDocument *d) {
   demur_json_int(json, "n_patients", (gint64)d->n_patients);
   demur_json_int(json, "n_shown", (gint64)d->n_shown);
   demur_json_int(json, "seed", (gint64)d->seed);
+  if (d->origin != NULL)
+    demur_json_string(json, "origin", d->origin);
   demur_json_begin_array(json, "scans");
   for (size_t i = 0; i < plan->n_chosen; i++) {
     demur_json_begin_object(json, NULL);
@@ -102,6 +105,11 @@ read_settings(JsonObject *object, DemurAcceptanceDocument *d, GError **error) {
       !read_size(object, "n_shown", &d->n_shown, error) ||
       !demur_json_read_int(object, "seed", 0, G_MAXINT64, &seed, error))
     return FALSE;
+  const char *origin = NULL;
+  if (json_object_has_member(object, "origin") &&
+      !demur_json_read_string(object, "origin", &origin, error))
+    return FALSE;
+  d->origin = g_strdup(origin);
   d->seed = (guint64)seed;
   d->alpha_of_all = plan->settings.alpha; /* an older program's plan had all of it */
   if (json_object_has_member(object, "alpha_of_all_plans") &&

@@ -20,6 +20,7 @@ typedef struct {
   double
       alpha_of_all; /* shared by all plans of the selector at the site; the plan's own is its part */
   guint64 seed;
+  char *origin; /* what the selector was made of (selector/release.h); NULL: of an older program */
 } DemurAcceptanceDocument;
 
 void demur_acceptance_document_free(DemurAcceptanceDocument *document);

@@ -145,6 +145,18 @@ demur_acceptance_plans_of_site(DemurWorkspace *workspace, const char *site, GErr
   return read_plans(workspace, statement, error);
 }
 
+GPtrArray *
+demur_acceptance_plans_of_selector(DemurWorkspace *workspace, const char *selector,
+                                   GError **error) {
+  DemurStatement *statement =
+      demur_store_statement(workspace, SELECT_PLAN " WHERE s.name = ?1 ORDER BY p.id", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  return demur_store_list(workspace, statement, read_plan, plan_free,
+                          "finding plans of acceptance tests", error);
+}
+
 gboolean
 demur_acceptance_plans_current(DemurWorkspace *workspace, const char *selector, const char *site,
                                DemurAcceptancePlanRecord **record, GError **error) {

@@ -1,6 +1,7 @@
 /* Local acceptance tests: plans, each fixed by its digest before a label is seen, and answers.
  * Nothing is overwritten: a later plan of the same site stands beside the earlier one, and the
- * newest is in force. Gone with the selector. */
+ * newest is in force. With the selector they end; what they saw of the site stays (DemurSiteSeen): labels that were
+ * looked at are no fresh ones for whatever is tested there later, and alpha that was spent is spent. */
 #pragma once
 
 #include "store/workspace.h"
@@ -39,6 +40,11 @@ GPtrArray *demur_acceptance_plans_list(DemurWorkspace *workspace, const char *se
 GPtrArray *demur_acceptance_plans_of_site(DemurWorkspace *workspace, const char *site,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of a selector, at every site. Each is as it stands, so that one that was changed keeps no selector from being
+ * removed. */
+GPtrArray *demur_acceptance_plans_of_selector(DemurWorkspace *workspace, const char *selector,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The largest ids of plans and answers; 0: none. */
 gboolean demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptance,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -63,5 +69,40 @@ gboolean demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptance
 /* Array of DemurAcceptanceRecord of a plan, newest first (owned, frees its elements). */
 GPtrArray *demur_acceptances_list(DemurWorkspace *workspace, gint64 plan,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Labels of a table that an answer saw: those that it looked at, and those behind a gap. */
+size_t demur_acceptance_labels_seen(const DemurAcceptanceRecord *answer);
+
+typedef enum {
+  DEMUR_SEEN_BY_PLAN,  /* of an acceptance test whose labels were looked at */
+  DEMUR_SEEN_BY_AUDIT, /* site audit */
+} DemurSeenBy;
+
+/* Whose labels were seen at a site by what ended with its selector. */
+typedef struct {
+  gint64 id;
+  DemurSeenBy by;
+  gint64 plan; /* the plan's number, as it was; 0: of an audit */
+  char *selector, *selector_digest, *cohort, *site;
+  char *
+      origin; /* what the selector was made of (selector/release.h); NULL: it could not be read any more */
+  char *document; /* the plan's; of an audit its labels: a JSON object of scan_id and 0 or 1 */
+  char *digest;   /* of the plan; of an audit NULL */
+  char *made;     /* when the plan, or the audit, was */
+  char *answer;   /* the last; of an audit NULL */
+  size_t n_labels;
+} DemurSiteSeen;
+
+void demur_site_seen_free(DemurSiteSeen *seen);
+
+/* Array of DemurSiteSeen (owned) of the site, oldest first. DEMUR_ERROR_STORE for a plan that is not the one that was
+ * saved. */
+GPtrArray *demur_site_seen_list(DemurWorkspace *workspace, const char *site,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Inside the store: keeps what plans and audits of a selector saw, before they end with it. In the open
+ * transaction. */
+gboolean demur_site_seen_keep(DemurWorkspace *workspace, const char *selector, const char *created,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -134,13 +134,14 @@ add_indices(GString *sql, const DemurSchemaTable *table, const char *unless) {
 static const struct {
   const char *table, *prefix, *column;
 } told[] = {
-    {"cohort", "cohort:", "name"},         {"selector", "selector:", "name"},
-    {"series", "series:", "scan_id"},      {"review", "review:", "id"},
-    {"decision", "decision:", "id"},       {"series_overrule", "overrule:", "id"},
-    {"score_run", "run:", "id"},           {"acceptance_plan", "acceptance-plan:", "id"},
-    {"acceptance", "acceptance:", "id"},   {"watch", "watch:", "id"},
-    {"watch_alarm", "watch-alarm:", "id"}, {"watch_lift", "watch-lift:", "id"},
-    {"annotation", "annotation:", "id"},   {"verdict_undo", "undo:", "id"},
+    {"cohort", "cohort:", "name"},       {"selector", "selector:", "name"},
+    {"series", "series:", "scan_id"},    {"review", "review:", "id"},
+    {"decision", "decision:", "id"},     {"series_overrule", "overrule:", "id"},
+    {"score_run", "run:", "id"},         {"acceptance_plan", "acceptance-plan:", "id"},
+    {"acceptance", "acceptance:", "id"}, {"watch", "watch:", "id"},
+    {"site_seen", "site-seen:", "id"},   {"watch_alarm", "watch-alarm:", "id"},
+    {"watch_lift", "watch-lift:", "id"}, {"annotation", "annotation:", "id"},
+    {"verdict_undo", "undo:", "id"},
 };
 
 /* Rows that are told of by a digest of their own, which `verify` looks for in the log. */

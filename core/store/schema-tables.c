@@ -387,6 +387,23 @@ static const DemurSchemaColumn selector_key_columns[] = {
     {"key", DEMUR_SCHEMA_TEXT, TRUE, "PRIMARY KEY"},
 };
 
+static const DemurSchemaColumn site_seen_columns[] = {
+    {"id", DEMUR_SCHEMA_NUMBERED, TRUE, ""},
+    {"seen_by", DEMUR_SCHEMA_TEXT, TRUE, "CHECK (seen_by IN ('plan', 'audit'))"},
+    {"plan", DEMUR_SCHEMA_INTEGER, FALSE, ""},
+    {"selector", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"selector_digest", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"cohort", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"site", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"document", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"digest", DEMUR_SCHEMA_TEXT, FALSE, ""},
+    {"made", DEMUR_SCHEMA_TEXT, TRUE, ""},
+    {"answer", DEMUR_SCHEMA_TEXT, FALSE, ""},
+    {"origin", DEMUR_SCHEMA_TEXT, FALSE, ""},
+    {"n_labels", DEMUR_SCHEMA_INTEGER, TRUE, "CHECK (n_labels >= 0)"},
+    {"created", DEMUR_SCHEMA_TEXT, TRUE, ""},
+};
+
 #define TABLE(name, rules, ...) \
   { #name, name##_columns, G_N_ELEMENTS(name##_columns), rules, {__VA_ARGS__}, 0, FALSE }
 #define TABLE_OF_USERS(name, rules, ...) \
@@ -424,6 +441,7 @@ const DemurSchemaTable demur_schema_tables[] = {
     TABLE(event, "", "event_key (key)"),
     TABLE_OF_USERS(verdict_undo, "", NULL),
     TABLE(selector_key, "", NULL),
+    TABLE(site_seen, "", "site_seen_of_site (site)"),
 };
 const size_t demur_n_schema_tables = G_N_ELEMENTS(demur_schema_tables);
 

@@ -588,6 +588,26 @@ static const char migration_26[] = "SELECT NULL WHERE 0;";
  * file stays as it is. */
 static const char migration_27[] = "SELECT NULL WHERE 0;";
 
+/* What plans of acceptance tests and site audits saw before they ended with their selector (store/acceptances.h). */
+static const char migration_28[] =
+    "CREATE TABLE site_seen ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  seen_by TEXT NOT NULL CHECK (seen_by IN ('plan', 'audit')),"
+    "  plan INTEGER,"
+    "  selector TEXT NOT NULL,"
+    "  selector_digest TEXT NOT NULL,"
+    "  cohort TEXT NOT NULL,"
+    "  site TEXT NOT NULL,"
+    "  document TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  made TEXT NOT NULL,"
+    "  answer TEXT,"
+    "  origin TEXT,"
+    "  n_labels INTEGER NOT NULL CHECK (n_labels >= 0),"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX site_seen_of_site ON site_seen (site);";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
@@ -595,6 +615,6 @@ const char *const demur_store_migrations[] = {
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
     migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
     migration_19, migration_20, migration_21, migration_22, migration_23, migration_24,
-    migration_25, migration_26, migration_27};
+    migration_25, migration_26, migration_27, migration_28};
 const char *const demur_store_row_changes[G_N_ELEMENTS(demur_store_migrations)] = {NULL};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/sha256.h"
+#include "store/acceptances.h"
 #include "store/audits.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -154,7 +155,7 @@ tell_rows_end(DemurWorkspace *workspace, const char *sql, const char *name, cons
   return ok;
 }
 
-/* With a selector its thresholds, site audits and acceptance tests end. */
+/* With a selector its thresholds, site audits and acceptance tests end; what these saw stays. */
 static gboolean
 tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created, GError **error) {
   g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, name, NULL);
@@ -170,7 +171,7 @@ tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created,
     if (!demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, created, error))
       return FALSE;
   }
-  return audits != NULL &&
+  return audits != NULL && demur_site_seen_keep(workspace, name, created, error) &&
          tell_rows_end(workspace,
                        "SELECT 'audit-plan:' || s.name || '|' || p.site FROM site_audit_plan p"
                        " JOIN selector s ON s.id = p.selector_id WHERE s.name = ?",

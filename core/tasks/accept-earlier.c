@@ -10,7 +10,7 @@
 #include "store/cohorts.h"
 #include "selector/release.h"
 #include "store/selectors.h"
-#include "tasks/same-selector.h"
+#include "tasks/selection.h"
 
 void
 demur_accept_before_clear(DemurAcceptBefore *before) {
@@ -22,22 +22,24 @@ demur_accept_before_clear(DemurAcceptBefore *before) {
 static void
 earlier_free(gpointer data) {
   DemurAcceptEarlier *earlier = data;
+  if (earlier == NULL)
+    return;
   char *texts[] = {earlier->selector, earlier->digest, earlier->created, earlier->answer};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     g_free(texts[i]);
   g_free(earlier);
 }
 
-/* Labels of a table that an answer saw: those that it looked at, and those behind a gap. */
-static size_t
-labels_seen(const DemurAcceptanceRecord *answer) {
-  g_autoptr(JsonNode) root = demur_json_parse(answer->document);
-  gint64 later = 0;
-  if (root != NULL && JSON_NODE_HOLDS_OBJECT(root) &&
-      !demur_json_read_int(json_node_get_object(root), "n_labels_later", 0, G_MAXINT32, &later,
-                           NULL))
-    later = 0;
-  return answer->n_labels + (size_t)later;
+static DemurAcceptEarlier *
+earlier_new(const char *selector, const char *digest, const char *created, const char *answer,
+            size_t n_labels) {
+  DemurAcceptEarlier *earlier = g_new0(DemurAcceptEarlier, 1);
+  earlier->selector = g_strdup(selector);
+  earlier->digest = g_strdup(digest);
+  earlier->created = g_strdup(created);
+  earlier->answer = g_strdup(answer);
+  earlier->n_labels = n_labels;
+  return earlier;
 }
 
 /* *earlier is NULL where no label of the plan was looked at. */
@@ -51,17 +53,13 @@ read_earlier(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
   size_t seen = 0, looked_at = 0;
   for (guint i = 0; i < answers->len; i++) {
     const DemurAcceptanceRecord *answer = answers->pdata[i];
-    seen = MAX(seen, labels_seen(answer));
+    seen = MAX(seen, demur_acceptance_labels_seen(answer));
     looked_at = MAX(looked_at, answer->n_labels);
   }
   if (seen == 0)
     return TRUE;
-  *earlier = g_new0(DemurAcceptEarlier, 1);
-  (*earlier)->selector = g_strdup(plan->selector);
-  (*earlier)->digest = g_strdup(plan->digest);
-  (*earlier)->created = g_strdup(plan->created);
-  (*earlier)->answer = g_strdup(((const DemurAcceptanceRecord *)answers->pdata[0])->answer);
-  (*earlier)->n_labels = looked_at;
+  *earlier = earlier_new(plan->selector, plan->digest, plan->created,
+                         ((const DemurAcceptanceRecord *)answers->pdata[0])->answer, looked_at);
   return TRUE;
 }
 
@@ -92,17 +90,12 @@ add_candidates(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
   return TRUE;
 }
 
+/* Takes earlier. d: the plan's document. */
 static gboolean
-add_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, gboolean of_selector,
-         DemurAcceptBefore *before, GError **error) {
-  DemurAcceptEarlier *earlier;
-  if (!read_earlier(workspace, plan, &earlier, error))
-    return FALSE;
-  if (earlier == NULL)
-    return TRUE;
-  g_autoptr(DemurAcceptanceDocument) d = demur_acceptance_document_from_json(plan->document, error);
-  gboolean ok = d != NULL;
-  if (ok && of_selector) {
+add_earlier(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
+            const DemurAcceptanceDocument *d, gboolean of_selector, DemurAcceptEarlier *earlier,
+            DemurAcceptBefore *before, GError **error) {
+  if (of_selector) {
     const DemurAcceptanceSettings *settings = &d->plan->settings;
     earlier->low = settings->low;
     earlier->high = settings->high;
@@ -112,8 +105,21 @@ add_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, gbool
   } else {
     earlier_free(earlier);
   }
-  return ok &&
-         (before->patients == NULL || add_candidates(workspace, plan, d, before->patients, error));
+  return before->patients == NULL || add_candidates(workspace, plan, d, before->patients, error);
+}
+
+/* The patients of labels, a JSON object of scan_id and 0 or 1. */
+static void
+add_labelled(const char *labels, DemurCohort *cohort, GHashTable *patients) {
+  g_autoptr(JsonNode) root = labels != NULL ? demur_json_parse(labels) : NULL;
+  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root))
+    return;
+  g_autoptr(GList) names = json_object_get_members(json_node_get_object(root));
+  for (GList *name = names; name != NULL; name = name->next) {
+    const gssize row = demur_cohort_find_scan(cohort, name->data);
+    if (row >= 0)
+      g_hash_table_add(patients, demur_person_key(cohort->patient_ids[cohort->patients[row]]));
+  }
 }
 
 /* The cohort's patients whose labels made an audit of the site, of any selector. */
@@ -130,18 +136,98 @@ add_audits(DemurWorkspace *workspace, const char *site, DemurCohort *cohort, GHa
       return FALSE;
     for (guint a = 0; a < audits->len; a++) {
       const DemurAuditRecord *audit = audits->pdata[a];
-      g_autoptr(JsonNode) labels = g_strcmp0(audit->site, site) == 0 && audit->labels != NULL
-                                       ? demur_json_parse(audit->labels)
-                                       : NULL;
-      if (labels == NULL || !JSON_NODE_HOLDS_OBJECT(labels))
-        continue;
-      g_autoptr(GList) names = json_object_get_members(json_node_get_object(labels));
-      for (GList *name = names; name != NULL; name = name->next) {
-        const gssize row = demur_cohort_find_scan(cohort, name->data);
-        if (row >= 0)
-          g_hash_table_add(patients, demur_person_key(cohort->patient_ids[cohort->patients[row]]));
-      }
+      if (g_strcmp0(audit->site, site) == 0)
+        add_labelled(audit->labels, cohort, patients);
     }
+  }
+  return TRUE;
+}
+
+/* Whether a plan is of the selector, by what is kept with it; one of an older program, which kept no origin, by what
+ * stands under its name. Where that can't be read or is another now nothing tells: then it is taken for the
+ * selector's, so that no alpha is spent twice (*unsure). */
+static gboolean
+is_of_selector(DemurTask *task, const char *name, const char *digest, const char *origin,
+               const DemurSelector *selector, gboolean *of_selector, gboolean *unsure,
+               GError **error) {
+  *unsure = FALSE;
+  *of_selector = g_strcmp0(digest, demur_selector_digest(selector)) == 0 ||
+                 g_strcmp0(digest, demur_selector_origin(selector)) == 0 ||
+                 g_strcmp0(origin, demur_selector_origin(selector)) == 0;
+  if (*of_selector || origin != NULL)
+    return TRUE;
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurSelector) other = demur_task_load_selector(task, name, NULL, &local);
+  if (other == NULL && !demur_task_selector_is_unreadable(local)) {
+    g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  *unsure = other == NULL || g_strcmp0(demur_selector_digest(other), digest) != 0;
+  *of_selector =
+      *unsure || g_strcmp0(demur_selector_origin(other), demur_selector_origin(selector)) == 0;
+  return TRUE;
+}
+
+/* Whose plans and patients are looked for. */
+typedef struct {
+  DemurTask *task;
+  DemurWorkspace *workspace;
+  const DemurSelector *selector;
+  gint64 plan;
+  DemurAcceptBefore *before;
+} Asked;
+
+/* A plan that is there, or was. origin: of its selector, where the plan itself has none (NULL: not known); earlier: NULL
+ * where no label of it was looked at; taken. */
+static gboolean
+take_plan(const Asked *asked, const DemurAcceptancePlanRecord *one, const char *origin,
+          DemurAcceptEarlier *earlier, GError **error) {
+  g_autoptr(DemurAcceptanceDocument) d = demur_acceptance_document_from_json(one->document, error);
+  gboolean of_selector = FALSE, unsure = FALSE;
+  if (d == NULL || !is_of_selector(asked->task, one->selector, one->selector_digest,
+                                   d->origin != NULL ? d->origin : origin, asked->selector,
+                                   &of_selector, &unsure, error)) {
+    earlier_free(earlier);
+    return FALSE;
+  }
+  if (of_selector && one->id > asked->plan) {
+    g_free(asked->before->newer);
+    asked->before->newer = g_strdup(one->created);
+  }
+  if (earlier == NULL || one->id >= asked->plan) {
+    earlier_free(earlier);
+    return TRUE;
+  }
+  earlier->unsure = unsure;
+  return add_earlier(asked->workspace, one, d, of_selector, earlier, asked->before, error);
+}
+
+/* Plans and audits that ended with their selectors. */
+static gboolean
+take_ended(const Asked *asked, const char *site, DemurCohort *cohort, GError **error) {
+  g_autoptr(GPtrArray) ended = demur_site_seen_list(asked->workspace, site, error);
+  if (ended == NULL)
+    return FALSE;
+  for (guint i = 0; i < ended->len; i++) {
+    const DemurSiteSeen *seen = ended->pdata[i];
+    if (seen->by == DEMUR_SEEN_BY_AUDIT) {
+      if (cohort != NULL)
+        add_labelled(seen->document, cohort, asked->before->patients);
+      continue;
+    }
+    const DemurAcceptancePlanRecord plan = {.id = seen->plan,
+                                            .selector = seen->selector,
+                                            .selector_digest = seen->selector_digest,
+                                            .cohort = seen->cohort,
+                                            .site = seen->site,
+                                            .document = seen->document,
+                                            .digest = seen->digest,
+                                            .created = seen->made};
+    if (!take_plan(
+            asked, &plan, seen->origin,
+            earlier_new(plan.selector, plan.digest, plan.created, seen->answer, seen->n_labels),
+            error))
+      return FALSE;
   }
   return TRUE;
 }
@@ -159,23 +245,14 @@ demur_accept_before_read(DemurTask *task, const char *site, const DemurSelector 
     if (!add_audits(workspace, site, cohort, before->patients, error))
       return FALSE;
   }
+  const Asked asked = {task, workspace, selector, plan, before};
   g_autoptr(GPtrArray) all = demur_acceptance_plans_of_site(workspace, site, error);
-  if (all == NULL)
+  if (all == NULL || !take_ended(&asked, site, cohort, error))
     return FALSE;
   for (guint i = 0; i < all->len; i++) {
-    const DemurAcceptancePlanRecord *one = all->pdata[i];
-    gboolean of_selector = g_strcmp0(one->selector_digest, demur_selector_digest(selector)) == 0 ||
-                           g_strcmp0(one->selector_digest, demur_selector_origin(selector)) == 0;
-    if (!of_selector &&
-        !demur_task_same_selector(task, one->selector, selector, &of_selector, error))
-      return FALSE;
-    if (of_selector && one->id > plan) {
-      g_free(before->newer);
-      before->newer = g_strdup(one->created);
-    }
-    if (one->id >= plan || (!of_selector && cohort == NULL))
-      continue;
-    if (!add_plan(workspace, one, of_selector, before, error))
+    DemurAcceptEarlier *earlier;
+    if (!read_earlier(workspace, all->pdata[i], &earlier, error) ||
+        !take_plan(&asked, all->pdata[i], NULL, earlier, error))
       return FALSE;
   }
   return TRUE;
@@ -215,6 +292,7 @@ demur_accept_before_write(DemurJson *json, const DemurAcceptBefore *before) {
     demur_json_double(json, "alpha", earlier->alpha);
     demur_json_int(json, "n_labels", (gint64)earlier->n_labels);
     demur_json_string(json, "answer", earlier->answer);
+    demur_json_bool(json, "unsure", earlier->unsure);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);

@@ -15,6 +15,10 @@
  *    7 % more labels than all of it would take; the second .16 A. A plan nobody looked at
  *    spends nothing, and is not run once a newer one of the selector stands at the site.
  *
+ * What was looked at stays so when its selector is removed or replaced (store/acceptances.h), and which selector a plan is
+ * of stands with it. An older program kept neither: where its selector can't be read any more its plan is taken for
+ * one of this selector, which spends too much rather than too little.
+ *
  * What a person saw elsewhere (labels that stand in a cohort, or in a file never given to the program) it can't know. */
 #pragma once
 
@@ -34,6 +38,8 @@ typedef struct {
   char *answer;                      /* the last one, as it is kept ("more") */
   size_t n_labels;                   /* the most that were looked at */
   double low, high, alpha;
+  gboolean
+      unsure; /* of an older program, and its selector is damaged or gone: it may be another's */
 } DemurAcceptEarlier;
 
 typedef struct {

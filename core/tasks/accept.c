@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "metrics/intervals.h"
 #include "selector/audit.h"
+#include "selector/release.h"
 #include "store/acceptances.h"
 #include "store/audits.h"
 #include "store/cohorts.h"
@@ -163,6 +164,7 @@ make_document(DemurTask *task, const DemurSiteScans *site, const DemurAcceptPlan
   if (d->plan == NULL)
     return NULL;
   d->alpha_of_all = params->settings.alpha;
+  d->origin = g_strdup(demur_selector_origin(site->selector));
   d->candidates = g_steal_pointer(&candidates);
   d->coverage = threshold->coverage;
   d->threshold = threshold->threshold;

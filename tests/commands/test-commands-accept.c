@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/store.h"
+
 static Sandbox *
 tuned(void) {
   Sandbox *sandbox = sandbox_new();
@@ -169,6 +171,16 @@ test_a_later_plan(void) {
   assert_says(words->out, "any of these 2 plans with probability 0.05");
 }
 
+/* Trained with that seed, in place of one of that name, and tuned. */
+static void
+train_tuned(const Sandbox *sandbox, const char *name, const char *seed) {
+  g_autoptr(Run) train =
+      train_small(sandbox, name, "sim", "--seed", seed, "--replace", "--force", NULL);
+  assert_status(train, 0);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", name, "--cohort", "sim", "--coverage", "0.9", NULL);
+}
+
 /* Labels whose intercept made the site's audit accept nothing: their patients are in no plan. */
 static void
 test_not_the_audited(void) {
@@ -186,6 +198,54 @@ test_not_the_audited(void) {
   JsonArray *scans = array_at(root_of(plan), "scans");
   for (guint i = 0; i < json_array_get_length(scans); i++)
     g_assert_null(strstr(audited, string_at(json_array_get_object_element(scans, i), "scan_id")));
+  /* Nor once the audit has ended with its selector. */
+  g_autoptr(Run) removed = run_json(sandbox, 0, "selector", "remove", "s", "--force", NULL);
+  train_tuned(sandbox, "t", "8");
+  g_autoptr(Run) later = plan_anew(sandbox, 0, "t", "sim", site, labels, "0.05");
+  g_assert_cmpfloat(number_at(root_of(later), "n_left_out"), ==, 40);
+}
+
+/* What a plan spent is spent, whatever becomes of its selector: removed, replaced, damaged. And a selector that can't be
+ * read keeps no other from being tested; of a plan that an older program made nothing tells then whose it was, and it
+ * counts. */
+static void
+test_spent_is_spent(void) {
+  g_autoptr(Sandbox) sandbox = tuned();
+  g_autofree char *site = test_site(sandbox), *table = sandbox_path(sandbox, "labels.csv"),
+                  *exported = sandbox_path(sandbox, "s.json");
+  g_autoptr(Run) export = run_json(sandbox, 0, "selector", "export", "s", exported, NULL);
+  train_tuned(sandbox, "other", "5");
+  g_autoptr(Run) others = plan_anew(sandbox, 0, "other", "sim", site, table, "0.05");
+  g_assert_cmpint(
+      demur_test_store_run(
+          sandbox->workspace,
+          "UPDATE selector SET document = substr(document, 1, 40) WHERE name = 'other'"),
+      ==, 1);
+  g_autoptr(Run) first = plan_anew(sandbox, 0, "s", "sim", site, table, "0.05");
+  g_assert_cmpfloat_with_epsilon(number_at(root_of(first), "alpha"), 0.04, 1e-12);
+  fill(table, 30, 1);
+  g_autoptr(Run) sick = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  train_tuned(sandbox, "s", "5"); /* another selector of that name */
+  import_as(sandbox, "later", "Q");
+  g_autoptr(Run) none = plan_anew(sandbox, 1, "s", "sim", site, table, "0.05");
+  assert_says(none->err, "could have been drawn by an earlier plan");
+  g_autoptr(Run) another = plan_anew(sandbox, 0, "s", "later", site, table, "0.05");
+  g_assert_cmpfloat_with_epsilon(number_at(root_of(another), "alpha"), 0.04, 1e-12);
+  g_autoptr(Run) removed = run_json(sandbox, 0, "selector", "remove", "s", "--force", NULL);
+  g_autoptr(Run) import = run_json(sandbox, 0, "selector", "import", "again", exported, NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "again", "--cohort", "sim", "--coverage", "0.9", NULL);
+  g_autoptr(Run) again = plan_anew(sandbox, 0, "again", "later", site, table, "0.05");
+  g_assert_cmpfloat_with_epsilon(number_at(root_of(again), "alpha"), 0.8 * (0.05 - 0.04), 1e-12);
+  g_autoptr(Run) empty = run_json(sandbox, 0, "accept", "run", "again", table, NULL);
+  JsonArray *before = array_at(root_of(empty), "earlier_plans");
+  g_assert_cmpuint(json_array_get_length(before), ==, 1);
+  JsonObject *earlier = json_array_get_object_element(before, 0);
+  g_assert_cmpstr(string_at(earlier, "selector"), ==, "s");
+  g_assert_cmpfloat(number_at(earlier, "n_labels"), ==, 30);
+  g_assert_false(bool_at(earlier, "unsure"));
+  g_autoptr(Run) log = run_demur(sandbox, "log", NULL);
+  assert_says(log->out, "site-seen:1");
 }
 
 /* Labels that were looked at and are others now are told, changed back too; more labels are no change. */
@@ -323,6 +383,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/accept/plan-and-run", test_plan_and_run);
   g_test_add_func("/commands/accept/a-later-plan", test_a_later_plan);
   g_test_add_func("/commands/accept/not-the-audited", test_not_the_audited);
+  g_test_add_func("/commands/accept/spent-is-spent", test_spent_is_spent);
   g_test_add_func("/commands/accept/changed-labels", test_changed_labels);
   g_test_add_func("/commands/accept/report", test_report);
   g_test_add_func("/commands/accept/tables-that-are-not-the-plan",
