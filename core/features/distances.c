@@ -3,9 +3,9 @@
  * Data layout: reference rows are packed into panels of 16 rows, [panel][column][16], a chunk of
  * queries into groups of 12, [group][column][12]. The inner kernel fills a 12 x 16 tile of
  * products, each summed over the columns in their order: with AVX-512 the whole tile lives in 24
- * registers, so that the pass runs near the processor's peak. Tiles of a chunk (up to 96 queries)
- * and a block (128 reference rows) stay in the second level cache and are used up at once: clamp,
- * kernel sum, Gram, excluded row, minimum, log-sum-exp, nearest. No m x n matrix exists unless a
+ * registers, so that the pass runs near the processor's peak. The tiles of a group and a block (128 reference rows) stay in the
+ * first cache and are used up at once: clamp, kernel sum, Gram, excluded row, minimum, log-sum-exp, nearest; the block's panels stay in
+ * the second while all groups of a chunk (up to 96 queries) meet them. No m x n matrix exists unless a
  * Gram is asked for.
  *
  * Cost: 2 m n d floating point operations, and one exp a pair for each of KDE, kernel sum (rows
@@ -21,208 +21,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/processor.h"
-#include "base/vector.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "features/distance-kernels.h"
 
 #define PANEL DEMUR_DISTANCE_PANEL
-#define GROUP 12
-#define BLOCK 128
+#define GROUP DEMUR_DISTANCE_GROUP
+#define BLOCK DEMUR_DISTANCE_BLOCK
 #define CHUNK_ROWS 96
 #define EXPECTED_ROWS 4
 #define CHUNKS_A_STEP 64 /* between two looks at the cancellable */
-
-/* ---- products ---- */
-
-/* c [12 rows, ldc apart][16] = a [d][12] x b [d][16]. */
-typedef void (*TileFunc)(const double *a, const double *b, size_t d, double *c, size_t ldc);
-/* The same sum of each row of a group [d][12] or panel [d][16] with itself. */
-typedef void (*NormsFunc)(const double *rows, size_t d, double *norms);
-
-static void
-tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
-  for (size_t i = 0; i < GROUP; i++) {
-    double sums[PANEL] = {0.0};
-    for (size_t k = 0; k < d; k++) {
-      const double x = a[k * GROUP + i];
-      for (size_t j = 0; j < PANEL; j++)
-        sums[j] += x * b[k * PANEL + j];
-    }
-    memcpy(c + i * ldc, sums, sizeof(sums));
-  }
-}
-
-static size_t
-below_plain(const double *squares, size_t width, double limit, guint8 *places) {
-  size_t n = 0;
-  for (size_t j = 0; j < width; j++) {
-    places[n] = (guint8)j;
-    n += squares[j] < limit;
-  }
-  return n;
-}
-
-static inline __attribute__((always_inline)) void
-norms_of_plain(const double *rows, size_t d, size_t width, double *norms) {
-  double sums[PANEL] = {0.0};
-  for (size_t k = 0; k < d; k++)
-    for (size_t j = 0; j < width; j++)
-      sums[j] += rows[k * width + j] * rows[k * width + j];
-  memcpy(norms, sums, width * sizeof *norms);
-}
-
-static void
-panel_norms_plain(const double *panel, size_t d, double *norms) {
-  norms_of_plain(panel, d, PANEL, norms);
-}
-
-static void
-group_norms_plain(const double *group, size_t d, double *norms) {
-  norms_of_plain(group, d, GROUP, norms);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void
-tile_avx512(const double *a, const double *b, size_t d, double *c, size_t ldc) {
-  __m512d sums[GROUP][2];
-#pragma GCC unroll 12
-  for (int i = 0; i < GROUP; i++)
-    sums[i][0] = sums[i][1] = _mm512_setzero_pd();
-  for (size_t k = 0; k < d; k++) {
-    const __m512d b0 = _mm512_load_pd(b + k * PANEL);
-    const __m512d b1 = _mm512_load_pd(b + k * PANEL + 8);
-#pragma GCC unroll 12
-    for (int i = 0; i < GROUP; i++) {
-      const __m512d x = _mm512_set1_pd(a[k * GROUP + (size_t)i]);
-      sums[i][0] = _mm512_fmadd_pd(x, b0, sums[i][0]);
-      sums[i][1] = _mm512_fmadd_pd(x, b1, sums[i][1]);
-    }
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < GROUP; i++) {
-    _mm512_store_pd(c + (size_t)i * ldc, sums[i][0]);
-    _mm512_store_pd(c + (size_t)i * ldc + 8, sums[i][1]);
-  }
-}
-
-__attribute__((target("avx2,fma"))) static void
-tile_avx2(const double *a, const double *b, size_t d, double *c, size_t ldc) {
-  for (size_t first = 0; first < GROUP; first += 3) {
-    __m256d sums[3][4];
-#pragma GCC unroll 3
-    for (int i = 0; i < 3; i++)
-#pragma GCC unroll 4
-      for (int j = 0; j < 4; j++)
-        sums[i][j] = _mm256_setzero_pd();
-    for (size_t k = 0; k < d; k++) {
-      __m256d y[4];
-#pragma GCC unroll 4
-      for (int j = 0; j < 4; j++)
-        y[j] = _mm256_load_pd(b + k * PANEL + 4 * (size_t)j);
-#pragma GCC unroll 3
-      for (int i = 0; i < 3; i++) {
-        const __m256d x = _mm256_set1_pd(a[k * GROUP + first + (size_t)i]);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-          sums[i][j] = _mm256_fmadd_pd(x, y[j], sums[i][j]);
-      }
-    }
-#pragma GCC unroll 3
-    for (int i = 0; i < 3; i++)
-#pragma GCC unroll 4
-      for (int j = 0; j < 4; j++)
-        _mm256_store_pd(c + (first + (size_t)i) * ldc + 4 * (size_t)j, sums[i][j]);
-  }
-}
-
-/* The places of the bits of mask, from first on. */
-static inline size_t
-places_of(unsigned mask, size_t first, guint8 *places) {
-  size_t n = 0;
-  for (; mask != 0; mask &= mask - 1)
-    places[n++] = (guint8)(first + (size_t)__builtin_ctz(mask));
-  return n;
-}
-
-__attribute__((target("avx512f"))) static size_t
-below_avx512(const double *squares, size_t width, double limit, guint8 *places) {
-  const __m512d limits = _mm512_set1_pd(limit);
-  size_t n = 0;
-  for (size_t j = 0; j < width; j += 16) {
-    const unsigned low = _mm512_cmp_pd_mask(_mm512_load_pd(squares + j), limits, _CMP_LT_OQ);
-    const unsigned high = _mm512_cmp_pd_mask(_mm512_load_pd(squares + j + 8), limits, _CMP_LT_OQ);
-    n += places_of(low | high << 8, j, places + n);
-  }
-  return n;
-}
-
-__attribute__((target("avx2"))) static size_t
-below_avx2(const double *squares, size_t width, double limit, guint8 *places) {
-  const __m256d limits = _mm256_set1_pd(limit);
-  size_t n = 0;
-  for (size_t j = 0; j < width; j += 8) {
-    const __m256d a = _mm256_cmp_pd(_mm256_load_pd(squares + j), limits, _CMP_LT_OQ);
-    const __m256d b = _mm256_cmp_pd(_mm256_load_pd(squares + j + 4), limits, _CMP_LT_OQ);
-    n += places_of((unsigned)_mm256_movemask_pd(a) | (unsigned)_mm256_movemask_pd(b) << 4, j,
-                   places + n);
-  }
-  return n;
-}
-
-__attribute__((target("avx2,fma"), always_inline)) static inline void
-norms_of_fma(const double *rows, size_t d, int n_fours, double *norms) {
-  __m256d sums[PANEL / 4];
-#pragma GCC unroll 4
-  for (int j = 0; j < n_fours; j++)
-    sums[j] = _mm256_setzero_pd();
-  for (size_t k = 0; k < d; k++)
-#pragma GCC unroll 4
-    for (int j = 0; j < n_fours; j++) {
-      const __m256d x = _mm256_load_pd(rows + 4 * (k * (size_t)n_fours + (size_t)j));
-      sums[j] = _mm256_fmadd_pd(x, x, sums[j]);
-    }
-#pragma GCC unroll 4
-  for (int j = 0; j < n_fours; j++)
-    _mm256_storeu_pd(norms + 4 * (size_t)j, sums[j]);
-}
-
-__attribute__((target("avx2,fma"))) static void
-panel_norms_fma(const double *panel, size_t d, double *norms) {
-  norms_of_fma(panel, d, PANEL / 4, norms);
-}
-
-__attribute__((target("avx2,fma"))) static void
-group_norms_fma(const double *group, size_t d, double *norms) {
-  norms_of_fma(group, d, GROUP / 4, norms);
-}
-#endif
-
-/* Places of the squares [width] below limit, ascending; returns how many. */
-typedef size_t (*BelowFunc)(const double *squares, size_t width, double limit, guint8 *places);
-
-typedef struct {
-  TileFunc tile;
-  NormsFunc group_norms, panel_norms;
-  BelowFunc below;
-} Kernels;
-
-static Kernels
-choose_kernels(void) {
-#if defined(__x86_64__)
-  switch (demur_processor_level()) {
-  case DEMUR_PROCESSOR_AVX512:
-    return (Kernels){tile_avx512, group_norms_fma, panel_norms_fma, below_avx512};
-  case DEMUR_PROCESSOR_AVX2:
-    return (Kernels){tile_avx2, group_norms_fma, panel_norms_fma, below_avx2};
-  case DEMUR_PROCESSOR_PLAIN:
-    break;
-  }
-#endif
-  return (Kernels){tile_plain, group_norms_plain, panel_norms_plain, below_plain};
-}
 
 /* ---- the reference ---- */
 
@@ -249,7 +55,7 @@ reference_alloc(size_t n, size_t d) {
 
 /* The rows [n_rows][d] as panel [d][PANEL]. */
 static void
-pack(size_t d, const double *rows, size_t n_rows, const Kernels *kernels, double *panel,
+pack(size_t d, const double *rows, size_t n_rows, const DemurDistanceKernel *kernel, double *panel,
      double norms[PANEL]) {
   for (size_t k = 0; k < d; k++) {
     for (size_t j = 0; j < n_rows; j++)
@@ -257,22 +63,22 @@ pack(size_t d, const double *rows, size_t n_rows, const Kernels *kernels, double
     for (size_t j = n_rows; j < PANEL; j++)
       panel[k * PANEL + j] = 0.0;
   }
-  kernels->panel_norms(panel, d, norms);
+  kernel->panel_norms(panel, d, norms);
   for (size_t j = n_rows; j < PANEL; j++)
     norms[j] = INFINITY;
 }
 
 /* Panel p; given [PANEL][d] is room for its rows. */
 static void
-make_panel(const DemurDistanceReference *reference, size_t p, const Kernels *kernels, double *given,
-           double *panel, double norms[PANEL]) {
+make_panel(const DemurDistanceReference *reference, size_t p, const DemurDistanceKernel *kernel,
+           double *given, double *panel, double norms[PANEL]) {
   const size_t d = reference->d, first = p * PANEL, n_rows = MIN(reference->n - first, PANEL);
   const double *rows = given;
   if (reference->rows != NULL)
     rows = reference->rows + first * d;
   else
     reference->give(first, n_rows, given, reference->data);
-  pack(d, rows, n_rows, kernels, panel, norms);
+  pack(d, rows, n_rows, kernel, panel, norms);
 }
 
 /* All panels and their norms; NULL with error. */
@@ -283,9 +89,9 @@ pack_all(const DemurDistanceReference *reference, GError **error) {
   if (packed == NULL)
     return NULL;
   DEMUR_AUTO_ALIGNED double *given = demur_new_matrix(double, PANEL, d);
-  const Kernels kernels = choose_kernels();
+  const DemurDistanceKernel *kernel = demur_distance_kernel();
   for (size_t p = 0; p < n_panels; p++)
-    make_panel(reference, p, &kernels, given, packed + p * d * PANEL,
+    make_panel(reference, p, kernel, given, packed + p * d * PANEL,
                packed + (n_panels * d + p) * PANEL);
   return packed;
 }
@@ -341,132 +147,16 @@ demur_distance_reference_rows(const DemurDistanceReference *reference) {
   return reference->rows;
 }
 
-/* ---- what is taken from a row of distances: width is a multiple of 8 ---- */
-
-/* values: products in, squared distances out; returns the smallest. */
-VECTOR_CLONES static double
-to_squares(double *values, const double *norms, size_t width, double query_norm) {
-  V8 low = v8_fill(INFINITY);
-  const V8 zero = v8_fill(0.0);
-  for (size_t j = 0; j < width; j += 8) {
-    V8 square = (v8_load(norms + j) + query_norm) - 2.0 * v8_load(values + j);
-    square = v8_select((V8i)(square > zero), square, zero);
-    v8_store(values + j, square);
-    low = v8_select((V8i)(square < low), square, low);
-  }
-  double smallest = low[0];
-  for (int lane = 1; lane < 8; lane++)
-    smallest = MIN(smallest, low[lane]);
-  return smallest;
-}
-
-/* sum_j exp(shift - scale squares_j), with exponents at most 0. */
-VECTOR_CLONES static double
-exp_sum(const double *squares, size_t width, double scale, double shift) {
-  V8 sum = v8_fill(0.0), x[V8_SIDE_BY_SIDE], y[V8_SIDE_BY_SIDE];
-  size_t j = 0;
-  for (; j + 8 * V8_SIDE_BY_SIDE <= width; j += 8 * V8_SIDE_BY_SIDE) {
-#pragma GCC unroll 4
-    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
-      x[i] = shift - scale * v8_load(squares + j + 8 * i);
-    v8_exp_side_by_side(x, y, V8_SIDE_BY_SIDE);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
-      sum += y[i];
-  }
-  for (; j < width; j += 8) {
-    x[0] = shift - scale * v8_load(squares + j);
-    v8_exp(x, y);
-    sum += y[0];
-  }
-  return v8_sum(sum);
-}
-
-#define CHOSEN(p)                                                                                  \
-  ((V8){squares[(p)[0]], squares[(p)[1]], squares[(p)[2]], squares[(p)[3]], squares[(p)[4]],       \
-        squares[(p)[5]], squares[(p)[6]], squares[(p)[7]]})
-
-/* sum_j weights_j exp(-gamma squares[places_j]), n a multiple of 8. */
-VECTOR_CLONES static double
-weighted_exp_sum(const double *squares, const guint8 *places, const double *weights, size_t n,
-                 double gamma) {
-  V8 sum = v8_fill(0.0), x[V8_SIDE_BY_SIDE], y[V8_SIDE_BY_SIDE];
-  size_t j = 0;
-  for (; j + 8 * V8_SIDE_BY_SIDE <= n; j += 8 * V8_SIDE_BY_SIDE) {
-#pragma GCC unroll 4
-    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
-      x[i] = -gamma * CHOSEN(places + j + 8 * i);
-    v8_exp_side_by_side(x, y, V8_SIDE_BY_SIDE);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < V8_SIDE_BY_SIDE; i++)
-      sum += y[i] * v8_load(weights + j + 8 * i);
-  }
-  for (; j < n; j += 8) {
-    x[0] = -gamma * CHOSEN(places + j);
-    v8_exp(x, y);
-    sum += y[0] * v8_load(weights + j);
-  }
-  return v8_sum(sum);
-}
-
-VECTOR_CLONES static void
-exp_to_gram(const double *squares, size_t width, double gamma, double *out) {
-  for (size_t j = 0; j < width; j += 8) {
-    const V8 x = -gamma * v8_load(squares + j);
-    V8 y;
-    v8_exp(&x, &y);
-    v8_store(out + j, y);
-  }
-}
-
-VECTOR_CLONES static double
-smallest_of(const double *squares, size_t width) {
-  V8 low = v8_fill(INFINITY);
-  for (size_t j = 0; j < width; j += 8) {
-    const V8 square = v8_load(squares + j);
-    low = v8_select((V8i)(square < low), square, low);
-  }
-  double smallest = low[0];
-  for (int lane = 1; lane < 8; lane++)
-    smallest = MIN(smallest, low[lane]);
-  return smallest;
-}
-
-VECTOR_CLONES void
+void
 demur_distance_exp(const double *x, size_t n, double *out) {
-  for (size_t i = 0; i < n; i += 8) {
-    const size_t width = MIN(8, n - i);
-    V8 in = v8_fill(0.0), result;
-    memcpy(&in, x + i, width * sizeof(double));
-    v8_exp(&in, &result);
-    memcpy(out + i, &result, width * sizeof(double));
-  }
-}
-
-/* Squared distance itself, eight partial sums. */
-VECTOR_CLONES static double
-direct_square(const double *a, const double *b, size_t d) {
-  V8 sum = v8_fill(0.0);
-  for (size_t k = 0; k < d; k += 8) {
-    const size_t width = MIN(8, d - k);
-    V8 x = v8_fill(0.0), y = v8_fill(0.0);
-    if (width == 8) {
-      memcpy(&x, a + k, sizeof(x));
-      memcpy(&y, b + k, sizeof(y));
-    } else {
-      memcpy(&x, a + k, width * sizeof(double));
-      memcpy(&y, b + k, width * sizeof(double));
-    }
-    sum += (x - y) * (x - y);
-  }
-  return v8_sum(sum);
+  demur_distance_kernel()->exponentials(x, n, out);
 }
 
 /* ---- the pass ---- */
 
 typedef struct {
   double *group;      /* [CHUNK_ROWS][d], packed by GROUP */
-  double *tile;       /* [CHUNK_ROWS][BLOCK] */
+  double *tile;       /* [GROUP][BLOCK] */
   double *near;       /* [CHUNK_ROWS][near_stride]: 8 x -infinity, then squares, ascending */
   gint64 *indices;    /* [CHUNK_ROWS][near_stride] */
   double *norms;      /* [CHUNK_ROWS] */
@@ -493,37 +183,11 @@ typedef struct {
   const size_t *starts;  /* [n_blocks + 1] */
   const guint8 *places;  /* [starts[n_blocks]], in the block */
   const double *weights; /* [starts[n_blocks]] */
-  Kernels kernels;
+  const DemurDistanceKernel *kernel;
   size_t chunk_rows, first_chunk;
   size_t near_stride; /* 8 and k, up to a multiple of 8; 0 where none is kept */
   Scratch *scratch;   /* [n_threads] */
 } Pass;
-
-/* Puts the candidates (places in squares, ascending; first: index of the block's first row) among the
- * k nearest, which stand in order in n_eights times eight lanes; later indices stay behind equal
- * squares. The eight lanes before near hold what is less than any square. Each candidate moves the
- * larger ones up by a lane, without a branch on where it belongs. */
-VECTOR_CLONES static void
-keep_near(const double *squares, const guint8 *places, size_t n, size_t first, size_t k,
-          size_t n_eights, double *near, gint64 *indices) {
-  for (size_t c = 0; c < n; c++) {
-    const double square = squares[places[c]];
-    if (!(square < near[k - 1]))
-      continue;
-    const V8 added = v8_fill(square);
-    const V8i index = v8_fill_int((gint64)(first + places[c]));
-    for (size_t e = n_eights; e-- > 0;) {
-      double *lanes = near + 8 * e;
-      gint64 *numbers = indices + 8 * e;
-      const V8 here = v8_load(lanes), before = v8_before(v8_load(lanes - 8), here);
-      const V8i here_index = v8i_load(numbers),
-                before_index = v8_before(v8i_load(numbers - 8), here_index);
-      const V8i moves = (V8i)(here > added), is_behind = (V8i)(before > added);
-      v8_store(lanes, v8_select(moves, v8_select(is_behind, before, added), here));
-      v8i_store(numbers, v8i_select(moves, v8i_select(is_behind, before_index, index), here_index));
-    }
-  }
-}
 
 /* All that is wanted of one query and one block of reference rows, the first of which is row first and whose norms [width] are
  * given. */
@@ -531,20 +195,21 @@ static void
 take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *norms, size_t first,
          size_t width) {
   const DemurDistanceWants *wants = pass->wants;
-  double *squares = s->tile + local * BLOCK;
-  double smallest = to_squares(squares, norms, width, s->norms[local]);
+  double *squares = s->tile + local % GROUP * BLOCK;
+  double smallest = pass->kernel->to_squares(squares, norms, width, s->norms[local]);
   if (wants->kernel_sum != NULL) {
     const size_t start = pass->starts[first / BLOCK], end = pass->starts[first / BLOCK + 1];
-    s->kernel_sum[local] += weighted_exp_sum(squares, pass->places + start, pass->weights + start,
-                                             end - start, wants->gamma);
+    s->kernel_sum[local] += pass->kernel->weighted_exp_sum(
+        squares, pass->places + start, pass->weights + start, end - start, wants->gamma);
   }
   if (wants->gram != NULL)
-    exp_to_gram(squares, width, wants->gamma, wants->gram + row * wants->gram_stride + first);
+    pass->kernel->exp_to_gram(squares, width, wants->gamma,
+                              wants->gram + row * wants->gram_stride + first);
   if (pass->exclude != NULL && pass->exclude[row] >= 0) {
     const size_t own = (size_t)pass->exclude[row];
     if (own >= first && own < first + width) {
       squares[own - first] = INFINITY;
-      smallest = smallest_of(squares, width);
+      smallest = pass->kernel->smallest(squares, width);
     }
   }
   if (smallest == INFINITY)
@@ -555,16 +220,16 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *n
       s->sum[local] *= exp(s->maximum[local] - top);
       s->maximum[local] = top;
     }
-    s->sum[local] += exp_sum(squares, width, 0.5, -s->maximum[local]);
+    s->sum[local] += pass->kernel->exp_sum(squares, width, 0.5, -s->maximum[local]);
   }
   if (wants->k > 0) {
     double *near = s->near + local * pass->near_stride + 8;
     const double limit = near[wants->k - 1];
     if (smallest < limit) {
       guint8 places[BLOCK];
-      const size_t n = pass->kernels.below(squares, width, limit, places);
-      keep_near(squares, places, n, first, wants->k, pass->near_stride / 8 - 1, near,
-                s->indices + local * pass->near_stride + 8);
+      const size_t n = pass->kernel->below(squares, width, limit, places);
+      pass->kernel->keep_near(squares, places, n, first, wants->k, pass->near_stride / 8 - 1, near,
+                              s->indices + local * pass->near_stride + 8);
     }
   }
 }
@@ -602,7 +267,8 @@ refine_near(const Pass *pass, const Scratch *s, size_t row, size_t local) {
     const guint32 index = (guint32)kept[n_kept];
     if (pass->rows != NULL && n_kept + EXPECTED_ROWS < n_near)
       expect_row(pass->rows + (size_t)kept[n_kept + EXPECTED_ROWS] * d, d);
-    const double square = direct_square(pass->queries + row * d, row_of(pass, index, s->row), d);
+    const double square =
+        pass->kernel->direct_square(pass->queries + row * d, row_of(pass, index, s->row), d);
     size_t place = n_kept;
     for (; place > 0 && (distances[place - 1] > square ||
                          (distances[place - 1] == square && indices[place - 1] > index));
@@ -639,7 +305,7 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
     for (size_t k = 0; k < d; k++)
       for (size_t i = 0; i < GROUP; i++)
         group[k * GROUP + i] = i < n_in ? queries[i * d + k] : 0.0;
-    pass->kernels.group_norms(group, d, s->norms + g * GROUP);
+    pass->kernel->group_norms(group, d, s->norms + g * GROUP);
   }
   for (size_t local = 0; local < n_rows; local++) {
     for (size_t j = 0; j < pass->near_stride; j++)
@@ -654,19 +320,19 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
     const double *norms = s->panel_norms;
     if (pass->packed != NULL)
       norms = pass->packed + reference->n_panels * PANEL * d + first;
-    for (size_t j = 0; j < width; j += PANEL) {
-      const double *panel = s->panel;
-      if (pass->packed != NULL)
-        panel = pass->packed + (first + j) * d;
-      else
-        make_panel(reference, (first + j) / PANEL, &pass->kernels, s->given, s->panel,
-                   s->panel_norms + j);
-      for (size_t g = 0; g < n_groups; g++)
-        pass->kernels.tile(s->group + g * GROUP * d, panel, d, s->tile + g * GROUP * BLOCK + j,
-                           BLOCK);
+    for (size_t g = 0; g < n_groups; g++) {
+      for (size_t j = 0; j < width; j += PANEL) {
+        const double *panel = s->panel;
+        if (pass->packed != NULL)
+          panel = pass->packed + (first + j) * d;
+        else
+          make_panel(reference, (first + j) / PANEL, pass->kernel, s->given, s->panel,
+                     s->panel_norms + j);
+        pass->kernel->tile(s->group + g * GROUP * d, panel, d, s->tile + j, BLOCK);
+      }
+      for (size_t local = g * GROUP; local < MIN(n_rows, (g + 1) * GROUP); local++)
+        take_row(pass, s, begin + local, local, norms, first, width);
     }
-    for (size_t local = 0; local < n_rows; local++)
-      take_row(pass, s, begin + local, local, norms, first, width);
   }
 
   for (size_t local = 0; local < n_rows; local++) {
@@ -758,7 +424,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
       .starts = starts,
       .places = places,
       .weights = weights,
-      .kernels = choose_kernels(),
+      .kernel = demur_distance_kernel(),
       .chunk_rows = m >= 8 * CHUNK_ROWS ? CHUNK_ROWS : GROUP,
       .near_stride = wants->k > 0 ? 8 + (wants->k + 7) / 8 * 8 : 0,
       .scratch = g_new0(Scratch, n_threads),
@@ -766,7 +432,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
   for (size_t t = 0; t < n_threads; t++)
     pass.scratch[t] = (Scratch){
         .group = demur_new_matrix(double, pass.chunk_rows, d),
-        .tile = demur_new_matrix(double, pass.chunk_rows, BLOCK),
+        .tile = demur_new_matrix(double, GROUP, BLOCK),
         .near = demur_new_matrix(double, pass.chunk_rows, pass.near_stride),
         .indices = demur_new_matrix(gint64, pass.chunk_rows, pass.near_stride),
         .norms = demur_new_array(double, pass.chunk_rows),

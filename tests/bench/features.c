@@ -1,11 +1,12 @@
 /* Time of the outlier features: fit on the first file's rows, score the second's.
  *
- *   bench-features N M D [THREADS [FILE]]
+ *   bench-features N M D [THREADS [FILE|KERNEL]]
  *
  * Rows are drawn from the test stream: a mixture of 8 clusters with a heavy tail, as embeddings
  * are. With FILE, the rows (float32: reference, then queries) and our scores (float64 [M][5]) are
  * written for features.py, which times scikit-learn on the same rows and compares. Prints one line
- * a stage. */
+ * a stage, by the level of the processor that KERNEL computes with (`avx512`, `avx2`, `portable`); the BLAS has its own for it
+ * (OPENBLAS_CORETYPE: SkylakeX, Haswell, Nehalem). A stage's FLOP are two a column of each pair of rows whose distance it takes. */
 #include "tests/bench/bench.h"
 
 #include "base/blas.h"
@@ -13,6 +14,7 @@
 #include "features/isolation-forest.h"
 #include "features/one-class-svm.h"
 #include "features/outlier.h"
+#include "selector/mlp-kernel.h"
 
 static float *
 draw_rows(size_t n, size_t d) {
@@ -156,6 +158,15 @@ print_stage(const Stage *stage, double blas) {
   fflush(stdout);
 }
 
+/* Pairs whose distances the start of a one-class SVM of n rows takes: each with an eighth of them, and before that those of the eighth's
+ * own solution. Without the rows of the kernel that the steps ask for. */
+static double
+svm_pairs(size_t n) {
+  const size_t some = n <= 256 ? n : (n + 7) / 8;
+  const double pass = (double)n * (double)some;
+  return some == n ? pass : pass + svm_pairs(some) + (double)some * (double)some;
+}
+
 /* Fitting and scoring, whole and stage by stage, beside the BLAS's dgemm of the same shape (a batch of queries x
  * reference x width, its product written to memory) in the same run. */
 static void
@@ -182,7 +193,9 @@ time_stages(const float *raw, size_t n, size_t m, size_t d) {
               .out = out,
               .gamma = demur_svm_scale_gamma(rows, n, d)};
   const double flop = 2.0 * (double)m * (double)n * (double)d,
-               fit_flop = 2.0 * (double)n * (double)n * (double)d;
+               svm_flop = 2.0 * svm_pairs(n) * (double)d,
+               fit_flop = 2.0 * (double)n * (double)n * (double)d +
+                          (n <= DEMUR_SVM_MAX_ROWS ? svm_flop : 0.0);
   const DemurDistanceWants nearest = {.k = k, .near_distances = near, .near_indices = indices},
                            density = {.log_sum_exp = sums},
                            kernel = {.weights = alphas, .gamma = s.gamma, .kernel_sum = sums};
@@ -198,13 +211,14 @@ time_stages(const float *raw, size_t n, size_t m, size_t d) {
       {.name = "products, log-sum-exp", .func = pass_stage, .flop = flop, .wants = density},
       {.name = "forest fit", .func = forest_fit_stage},
       {.name = "forest score", .func = forest_score_stage},
-      {.name = "one-class SVM start", .func = svm_start_stage},
+      {.name = "one-class SVM start", .func = svm_start_stage, .flop = svm_flop},
       {.name = "one-class SVM, whole", .func = svm_stage, .flop = fit_flop},
       {.name = "products, kernel sum", .func = pass_stage, .flop = flop, .wants = kernel},
   };
   const size_t n_stages = n <= DEMUR_SVM_MAX_ROWS ? G_N_ELEMENTS(all) : G_N_ELEMENTS(all) - 3;
-  printf("reference %zu, scans %zu, width %zu: one thread, processor time, least of %d\n", n, m, d,
-         TURNS);
+  printf(
+      "reference %zu, scans %zu, width %zu, kernel %s: one thread, processor time, least of %d\n",
+      n, m, d, demur_mlp_kernel()->name, TURNS);
   time_turns(all, n_stages, &s);
   for (size_t i = 0; i < n_stages; i++)
     print_stage(&all[i], all[0].flop / all[0].least);
@@ -216,9 +230,10 @@ time_stages(const float *raw, size_t n, size_t m, size_t d) {
 int
 main(int argc, char **argv) {
   if (argc < 4) {
-    fprintf(stderr, "usage: bench-features N M D [THREADS [FILE]]\n");
+    fprintf(stderr, "usage: bench-features N M D [THREADS [FILE|KERNEL]]\n");
     return 2;
   }
+  const gboolean forced = argc > 5 && demur_mlp_kernel_choose(argv[5], NULL);
   const size_t n = strtoul(argv[1], NULL, 10), m = strtoul(argv[2], NULL, 10),
                d = strtoul(argv[3], NULL, 10);
   g_autoptr(DemurParallel) parallel =
@@ -241,7 +256,7 @@ main(int argc, char **argv) {
          "%.4f s; %zu support vectors\n",
          n, m, d, demur_parallel_n_threads(parallel), fit, score, fit + score,
          demur_outlier_model_n_svm_vectors(model));
-  if (argc > 5) {
+  if (argc > 5 && !forced) {
     FILE *file = fopen(argv[5], "wb");
     if (file == NULL || fwrite(rows, sizeof(float), (n + m) * d, file) != (n + m) * d ||
         fwrite(out, sizeof(double), m * DEMUR_N_OUTLIER, file) != m * DEMUR_N_OUTLIER ||

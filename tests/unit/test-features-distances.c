@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/processor.h"
 #include "base/random.h"
+#include "features/distance-kernels.h"
 #include "features/distances.h"
 #include "features/kde.h"
 #include "support/support.h"
@@ -318,6 +319,73 @@ rows_that_are_given_give_the_same_bytes(void) {
   }
 }
 
+/* All that is taken from a row of distances, by this level: as many bytes as the longest row has. */
+typedef struct {
+  double squares[DEMUR_DISTANCE_BLOCK], gram[DEMUR_DISTANCE_BLOCK], near[8 + 24];
+  gint64 indices[8 + 24];
+  guint8 places[DEMUR_DISTANCE_BLOCK];
+  double smallest, exp_sum, kernel_sum, direct, exponentials[13];
+} __attribute__((aligned(64))) Taken;
+
+static void
+take_all(size_t width, double query_norm, Taken *taken) {
+  const DemurDistanceKernel *kernel = demur_distance_kernel();
+  double norms[DEMUR_DISTANCE_BLOCK] __attribute__((aligned(64)));
+  double weights[DEMUR_DISTANCE_BLOCK] __attribute__((aligned(64)));
+  guint8 chosen[DEMUR_DISTANCE_BLOCK];
+  DemurRandom random = demur_random_stream(7, DEMUR_STREAM_TEST, width, 9, 0);
+  memset(taken, 0, sizeof *taken);
+  size_t n_chosen = 0;
+  for (size_t j = 0; j < width; j++) {
+    norms[j] = j == 5 ? INFINITY : 40.0 + demur_random_uniform(&random);
+    taken->squares[j] = 30.0 * demur_random_normal(&random);
+    if (j % 3 != 1)
+      chosen[n_chosen++] = (guint8)j;
+    weights[j] = demur_random_uniform(&random);
+  }
+  while (n_chosen % 8 != 0) {
+    weights[n_chosen] = 0.0;
+    chosen[n_chosen++] = 0;
+  }
+  double smallest = kernel->to_squares(taken->squares, norms, width, query_norm);
+  g_assert_cmpfloat(kernel->smallest(taken->squares, width), ==, smallest);
+  taken->smallest = smallest;
+  /* steep, so that the farthest are beyond what an exponential reaches */
+  taken->exp_sum = kernel->exp_sum(taken->squares, width, 4.0, 4.0 * smallest);
+  taken->kernel_sum =
+      kernel->weighted_exp_sum(taken->squares, chosen, weights, n_chosen, 0.0078125);
+  kernel->exp_to_gram(taken->squares, width, 0.05, taken->gram);
+  for (size_t j = 0; j < G_N_ELEMENTS(taken->near); j++)
+    taken->near[j] = j < 8 ? -INFINITY : INFINITY;
+  const size_t n = kernel->below(taken->squares, width, 100.0, taken->places);
+  kernel->keep_near(taken->squares, taken->places, n, 1000, 20, 3, taken->near + 8,
+                    taken->indices + 8);
+  for (size_t j = n; j < width; j++) /* beyond the last place anything may stand */
+    taken->places[j] = 0;
+  taken->direct = kernel->direct_square(norms + 6, taken->squares + 6, width - 7);
+  kernel->exponentials((const double[]){0.0, -0.0, -1.0, -708.0, -708.5, -1e300, -INFINITY, -0.5,
+                                        -1e-300, -3.3, -7.1, -100.0, -707.9},
+                       13, taken->exponentials);
+}
+
+/* Widths of one, some and all vectors that are taken side by side; also where all distances are at 0. */
+static void
+every_level_takes_the_same_bytes_from_a_row(void) {
+  const size_t widths[] = {16, 32, 48, 64, 80, 96, 112, 128};
+  const double query_norms[] = {45.0, -200.0};
+  for (size_t w = 0; w < G_N_ELEMENTS(widths); w++)
+    for (size_t q = 0; q < G_N_ELEMENTS(query_norms); q++) {
+      Taken first, other;
+      demur_processor_limit(DEMUR_PROCESSOR_PLAIN);
+      take_all(widths[w], query_norms[q], &first);
+      for (int level = DEMUR_PROCESSOR_AVX2; level <= DEMUR_PROCESSOR_AVX512; level++) {
+        demur_processor_limit((DemurProcessor)level);
+        take_all(widths[w], query_norms[q], &other);
+        g_assert_true(memcmp(&first, &other, sizeof first) == 0);
+      }
+    }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -329,6 +397,7 @@ main(int argc, char **argv) {
   g_test_add_func("/features/distances/alone", query_alone_gives_the_bytes_it_gives_among_others);
   g_test_add_func("/features/distances/given", rows_that_are_given_give_the_same_bytes);
   g_test_add_func("/features/distances/cancel", cancelling_ends_the_pass);
+  g_test_add_func("/features/distances/levels", every_level_takes_the_same_bytes_from_a_row);
   /* last: it limits the processor */
   g_test_add_func("/features/distances/kernels",
                   equal_distances_stand_by_index_whatever_the_kernel);

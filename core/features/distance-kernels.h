@@ -1,0 +1,45 @@
+/* The inner functions of the distance pass (distances.h), one set a level of processor. All that is no product or norm gives the same
+ * bytes at every level; products and norms are fused multiply-adds at all levels but the plain one.
+ *
+ * Arrays are aligned to 64 bytes. For the room alone. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DEMUR_DISTANCE_GROUP 12  /* queries of a tile */
+#define DEMUR_DISTANCE_BLOCK 128 /* reference rows whose distances are taken at once */
+
+typedef struct {
+  /* c [12 rows, ldc apart][16] = a [d][12] x b [d][16]. */
+  void (*tile)(const double *a, const double *b, size_t d, double *c, size_t ldc);
+  /* The same sum of each row of a group [d][12] or panel [d][16] with itself. */
+  void (*group_norms)(const double *rows, size_t d, double *norms);
+  void (*panel_norms)(const double *rows, size_t d, double *norms);
+  /* Places of the squares [width] below limit, ascending; returns how many. width: a multiple of 16. */
+  size_t (*below)(const double *squares, size_t width, double limit, guint8 *places);
+  /* values [width]: products in, squared distances out; returns the smallest. width: a multiple of 8. */
+  double (*to_squares)(double *values, const double *norms, size_t width, double query_norm);
+  double (*smallest)(const double *squares, size_t width);
+  /* sum_j exp(shift - scale squares_j), with exponents at most 0; width a multiple of 8. */
+  double (*exp_sum)(const double *squares, size_t width, double scale, double shift);
+  /* sum_j weights_j exp(-gamma squares[places_j]); n a multiple of 8, at most a block. */
+  double (*weighted_exp_sum)(const double *squares, const guint8 *places, const double *weights,
+                             size_t n, double gamma);
+  /* out [width] = exp(-gamma squares); width a multiple of 8. */
+  void (*exp_to_gram)(const double *squares, size_t width, double gamma, double *out);
+  /* As demur_distance_exp. */
+  void (*exponentials)(const double *x, size_t n, double *out);
+  /* sum_k (a_k - b_k)^2 in eight partial sums; any d, no alignment. */
+  double (*direct_square)(const double *a, const double *b, size_t d);
+  /* Puts the n candidates (places in squares, ascending; first: index of the block's first row) among the k nearest: near and indices
+   * [8 n_eights], ascending, later indices behind equal squares; in the eight lanes before near stands what is less than any square. */
+  void (*keep_near)(const double *squares, const guint8 *places, size_t n, size_t first, size_t k,
+                    size_t n_eights, double *near, gint64 *indices);
+} DemurDistanceKernel;
+
+/* Of demur_processor_level. */
+const DemurDistanceKernel *demur_distance_kernel(void);
+
+G_END_DECLS
