@@ -85,6 +85,7 @@ read_plan(DemurStatement *statement) {
                     &record->cohort,   &record->document, &record->digest,
                     &record->user,     &record->created};
   demur_store_read_texts(statement, 1, texts, G_N_ELEMENTS(texts));
+  record->made = demur_store_int(statement, 9);
   return record;
 }
 
@@ -104,7 +105,8 @@ check_plan(const DemurAcceptancePlanRecord *record, GError **error) {
 
 #define SELECT_PLAN                                                                                \
   "SELECT p.id, s.name, p.site, p.selector_digest, p.cohort, p.document, p.digest, p.user,"        \
-  " p.created FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+  " p.created, (SELECT coalesce(max(e.sequence), 0) FROM event e WHERE e.digest IS NOT NULL"       \
+  " AND e.key = 'acceptance-plan:' || p.id) FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
 
 /* What the statement finds, each as it was saved. */
 static GPtrArray *

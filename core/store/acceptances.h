@@ -9,7 +9,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  gint64 id; /* set when saved and loaded; grows with time */
+  gint64 id;   /* set when saved and loaded; grows with time while none ends */
+  gint64 made; /* the event of the log that tells of it, which grows with time; set when loaded */
   char *selector, *selector_digest;
   char *cohort, *site;
   char *document; /* JSON of evaluation/acceptance-document.h */
@@ -82,7 +83,7 @@ typedef enum {
 typedef struct {
   gint64 id;
   DemurSeenBy by;
-  gint64 plan; /* the plan's number, as it was; 0: of an audit */
+  gint64 plan; /* the event of the log that told of the plan when it was made; 0: of an audit */
   char *selector, *selector_digest, *cohort, *site;
   char *
       origin; /* what the selector was made of (selector/release.h); NULL: it could not be read any more */

@@ -124,7 +124,7 @@ keep_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, char
   if (seen == 0)
     return TRUE;
   const DemurSiteSeen of_plan = {.by = DEMUR_SEEN_BY_PLAN,
-                                 .plan = plan->id,
+                                 .plan = plan->made,
                                  .selector = plan->selector,
                                  .selector_digest = plan->selector_digest,
                                  .origin = origin,

@@ -190,11 +190,11 @@ take_plan(const Asked *asked, const DemurAcceptancePlanRecord *one, const char *
     earlier_free(earlier);
     return FALSE;
   }
-  if (of_selector && one->id > asked->plan) {
+  if (of_selector && one->made > asked->plan) {
     g_free(asked->before->newer);
     asked->before->newer = g_strdup(one->created);
   }
-  if (earlier == NULL || one->id >= asked->plan) {
+  if (earlier == NULL || one->made >= asked->plan) {
     earlier_free(earlier);
     return TRUE;
   }
@@ -215,7 +215,7 @@ take_ended(const Asked *asked, const char *site, DemurCohort *cohort, GError **e
         add_labelled(seen->document, cohort, asked->before->patients);
       continue;
     }
-    const DemurAcceptancePlanRecord plan = {.id = seen->plan,
+    const DemurAcceptancePlanRecord plan = {.made = seen->plan,
                                             .selector = seen->selector,
                                             .selector_digest = seen->selector_digest,
                                             .cohort = seen->cohort,

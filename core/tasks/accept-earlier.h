@@ -53,7 +53,7 @@ typedef struct {
 void demur_accept_before_clear(DemurAcceptBefore *before);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurAcceptBefore, demur_accept_before_clear)
 
-/* Before the plan of that id (G_MAXINT64: one that is not made yet). cohort: with those of its patients who are left
+/* Before the plan that was made then (DemurAcceptancePlanRecord.made; G_MAXINT64: one that is not made yet). cohort: with those of its patients who are left
  * out; NULL: they are not asked for. DEMUR_ERROR_STATE where the candidates of an older program's plan
  * can't be told any more. */
 gboolean demur_accept_before_read(DemurTask *task, const char *site, const DemurSelector *selector,

@@ -461,8 +461,8 @@ demur_task_accept_run(DemurTask *task, const char *selector, const char *path, c
   if (accepted->document == NULL || !check_bindings(task, plan, accepted->document, error))
     return NULL;
   g_autoptr(DemurSelector) tested = demur_task_load_selector(task, plan->selector, NULL, error);
-  if (tested == NULL ||
-      !demur_accept_before_read(task, plan->site, tested, plan->id, NULL, &accepted->before, error))
+  if (tested == NULL || !demur_accept_before_read(task, plan->site, tested, plan->made, NULL,
+                                                  &accepted->before, error))
     return NULL;
   if (accepted->before.newer != NULL) {
     demur_error_set(error, DEMUR_ERROR_STATE,

@@ -2,6 +2,7 @@
  * simulated cohort's own, and labels made up to lie far outside. */
 #include "commands.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,9 +98,11 @@ test_plan_and_run(void) {
   assert_says(late->err, "the threshold was tuned anew");
 }
 
+/* Labels of an earlier plan that stand in the table go. */
 static Run *
 plan_anew(const Sandbox *sandbox, int status, const char *selector, const char *cohort,
           const char *site, const char *table, const char *alpha) {
+  g_unlink(table);
   return run_json(sandbox, status, "accept", "plan", selector, "--cohort", cohort, "--site", site,
                   "--split", "test", "--range", "0.5,2", "--seed", "7", "--alpha", alpha, "-o",
                   table, NULL);
