@@ -54,8 +54,7 @@ print_table(const char *name, const DemurAblation *ablation) {
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *cohort = NULL, *split = NULL, *parts = NULL;
-  int n_bootstrap = 0;
+  g_autofree char *cohort = NULL, *split = NULL, *parts = NULL, *n_bootstrap = NULL;
   gboolean in_sample = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -66,20 +65,19 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "without_outlier, without_corrector, without_acquisition, without_perturbations, "
        "per_example, without_worst, paper_target, one_network (all that it has)",
        "PARTS"},
-      {"bootstrap", 0, 0, G_OPTION_ARG_INT, &n_bootstrap, "replicates for intervals (1000)", "N"},
+      {"bootstrap", 0, 0, G_OPTION_ARG_STRING, &n_bootstrap, "replicates for intervals (1000)",
+       "N"},
       {"in-sample", 0, 0, G_OPTION_ARG_NONE, &in_sample,
        "allow scans of patients that made the selector; printed", NULL},
       {NULL}};
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "ablate takes the name of one selector", error))
     return FALSE;
-  if (cohort == NULL || n_bootstrap < 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "ablate needs --cohort C, and 1 --bootstrap replicate or more");
+  if (cohort == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "ablate needs --cohort C");
     return FALSE;
   }
-  const DemurAblateParams params = {arguments[0],        cohort,   split, parts,
-                                    (size_t)n_bootstrap, in_sample};
+  const DemurAblateParams params = {arguments[0], cohort, split, parts, n_bootstrap, in_sample};
   g_autoptr(DemurAblation) ablation = demur_task_ablate(&context->task, &params, error);
   if (ablation == NULL)
     return FALSE;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/file-output.h"
 #include "base/json-writer.h"
 #include "app/cli/counted.h"
@@ -209,6 +210,17 @@ join_split_by(int *argc, char **argv, char **joined) {
   return words;
 }
 
+/* Years as they are written; 0, which nobody writes, is the usual ones, and -1 what is no number. */
+static int
+parse_horizon(const char *text) {
+  gint64 years;
+  if (text == NULL)
+    return 0;
+  return demur_number_parse_int(text, strlen(text), &years) && years >= 1 && years <= DEMUR_N_YEARS
+             ? (int)years
+             : -1;
+}
+
 /* Whether the parameters go together. */
 static gboolean
 check_import(const DemurCohortImportParams *p, GError **error) {
@@ -234,7 +246,7 @@ static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL, *persons = NULL, *scores = NULL,
                   *split = NULL, *death = NULL, *censored = NULL, *columns = NULL, *outcome = NULL,
-                  *split_by = NULL, *joined = NULL, *images = NULL;
+                  *split_by = NULL, *joined = NULL, *images = NULL, *horizon = NULL;
   DemurCohortImportParams params = {0};
   const GOptionEntry entries[] = {
       {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
@@ -261,7 +273,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
        "Scores of NLST screens: pid, study_yr, risk or risk_year_1..6, emb_0..", "S.csv"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &split,
        "NLST: split of every scan (default: column split, or selector_train)", "NAME"},
-      {"horizon", 0, 0, G_OPTION_ARG_INT, &params.horizon_years,
+      {"horizon", 0, 0, G_OPTION_ARG_STRING, &horizon,
        "Years of the label and the risk: reads risk_year_N (NLST: 6)", "1..6"},
       {"death", 0, 0, G_OPTION_ARG_STRING, &death,
        "NLST: death without cancer is censored (default) or event-free", "WORD"},
@@ -279,6 +291,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       !parse_short(censored, &params.short_followup, error))
     return FALSE;
   const gboolean nlst = persons != NULL || scores != NULL;
+  params.horizon_years = parse_horizon(horizon);
   params.model = model;
   params.outcome = outcome;
   params.columns = columns;

@@ -166,9 +166,9 @@ print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *cohort = NULL, *split = NULL, *coverage = NULL, *table = NULL;
+  g_autofree char *cohort = NULL, *split = NULL, *coverage = NULL, *table = NULL,
+                  *n_replicates = NULL;
   g_auto(GStrv) mixes = NULL, arguments = NULL;
-  int n_replicates = 0;
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort, "cohort whose outcomes are known", "C"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &split, "its scans that stand for others (test)",
@@ -180,15 +180,14 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "the same as a table of attribute, value, share", "FILE.csv"},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
        "with the threshold tuned for this coverage (the one in use)", "X"},
-      {"bootstrap", 0, 0, G_OPTION_ARG_INT, &n_replicates, "replicates for intervals (1000)", "N"},
+      {"bootstrap", 0, 0, G_OPTION_ARG_STRING, &n_replicates, "replicates for intervals (1000)",
+       "N"},
       {NULL}};
   if (!demur_command_parse(context, argc, argv, entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "shift takes the name of one selector", error))
     return FALSE;
-  if (cohort == NULL || n_replicates < 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        cohort == NULL ? "shift needs --cohort C"
-                                       : "--bootstrap takes a number of replicates");
+  if (cohort == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "shift needs --cohort C");
     return FALSE;
   }
   const DemurMixStudyParams params = {.selector = arguments[0],
@@ -197,7 +196,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                       .coverage = coverage,
                                       .mixes = (const char *const *)mixes,
                                       .table = table,
-                                      .n_replicates = (size_t)n_replicates};
+                                      .n_replicates = n_replicates};
   g_autoptr(DemurMixStudy) study = demur_task_mix_study(&context->task, &params, error);
   if (study == NULL)
     return FALSE;

@@ -1,6 +1,7 @@
 #include "tasks/ablate.h"
 
 #include "base/error.h"
+#include "tasks/counts.h"
 #include "tasks/selection.h"
 
 /* wanted [DEMUR_N_ABLATED] */
@@ -27,6 +28,10 @@ parse_parts(const char *text, const DemurTrainSettings *settings, gboolean *want
 DemurAblation *
 demur_task_ablate(DemurTask *task, const DemurAblateParams *params, GError **error) {
   gboolean wanted[DEMUR_N_ABLATED] = {FALSE};
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  if (!demur_task_take_count(params->n_bootstrap, "--bootstrap", &input.n_bootstrap, error))
+    return NULL;
   g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
   if (selector == NULL ||
       (params->parts != NULL &&
@@ -35,14 +40,10 @@ demur_task_ablate(DemurTask *task, const DemurAblateParams *params, GError **err
   g_autoptr(DemurCohort) cohort = demur_task_load_cohort_for(task, params->cohort, selector, error);
   if (cohort == NULL)
     return NULL;
-  DemurEvaluateInput input;
-  demur_evaluate_input_init(&input);
   input.cohort = cohort;
   input.split = params->split != NULL ? params->split : DEMUR_SPLIT_TEST;
   input.seed = task->seed;
   input.in_sample = params->in_sample;
-  if (params->n_bootstrap > 0)
-    input.n_bootstrap = params->n_bootstrap;
   return demur_ablate(&input, selector, params->parts != NULL ? wanted : NULL, task->parallel,
                       &task->progress, error);
 }

@@ -8,9 +8,9 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *selector, *cohort;
-  const char *split;  /* NULL: test */
-  const char *parts;  /* names with commas between; NULL: all that the selector has */
-  size_t n_bootstrap; /* 0: the usual */
+  const char *split;       /* NULL: test */
+  const char *parts;       /* names with commas between; NULL: all that the selector has */
+  const char *n_bootstrap; /* as written; NULL: the usual */
   gboolean in_sample;
 } DemurAblateParams;
 

@@ -442,8 +442,9 @@ demur_task_accept_run(DemurTask *task, const char *selector, const char *path, c
   g_autoptr(DemurColumnMap) map = NULL;
   if (columns != NULL && (map = demur_column_map_read(columns, error)) == NULL)
     return NULL;
+  g_autofree char *today = demur_task_now(task);
   g_autoptr(GArray) rows =
-      demur_label_table_read(path, map, &accepted->site, accepted->noticed, error);
+      demur_label_table_read(path, map, today, &accepted->site, accepted->noticed, error);
   DemurWorkspace *workspace = rows != NULL ? demur_task_workspace(task, error) : NULL;
   g_autoptr(DemurAcceptancePlanRecord) plan = NULL;
   if (workspace == NULL ||

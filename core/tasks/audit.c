@@ -401,7 +401,9 @@ demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GPt
   g_autoptr(DemurColumnMap) map = NULL;
   if (params->columns != NULL && (map = demur_column_map_read(params->columns, error)) == NULL)
     return NULL;
-  g_autoptr(GPtrArray) sites = demur_label_table_read_sites(params->path, map, warnings, error);
+  g_autofree char *today = demur_task_now(task);
+  g_autoptr(GPtrArray) sites =
+      demur_label_table_read_sites(params->path, map, today, warnings, error);
   DemurWorkspace *workspace = sites != NULL ? demur_task_workspace(task, error) : NULL;
   if (workspace == NULL || !demur_workspace_begin(workspace, error))
     return NULL;

@@ -11,6 +11,7 @@
 #include "selector/coverage.h"
 #include "selector/outcome-weights.h"
 #include "store/events.h"
+#include "tasks/counts.h"
 #include "tasks/shards.h"
 
 void
@@ -58,21 +59,6 @@ load_thresholds(const GPtrArray *records, size_t n_networks, GPtrArray *owned,
     }
     (*tuned)[i] = (DemurTunedThreshold){record->coverage, thresholds};
   }
-  return TRUE;
-}
-
-/* A count above 0 in place of the usual one, where it was given. */
-static gboolean
-take_count(const char *text, const char *option, size_t *count, GError **error) {
-  gint64 number;
-  if (text == NULL)
-    return TRUE;
-  if (!demur_number_parse_int(text, strlen(text), &number) || number < 1 || number > G_MAXINT) {
-    demur_error_set(error, DEMUR_ERROR_USAGE, "%s takes a whole number from 1 to %d, not '%s'",
-                    option, G_MAXINT, text);
-    return FALSE;
-  }
-  *count = (size_t)number;
   return TRUE;
 }
 
@@ -190,9 +176,9 @@ take_audits(const DemurEvaluating *e, const char *split, Audits *audits, GError 
 
 static gboolean
 take_options(const DemurEvaluateParams *options, DemurEvaluateInput *input, GError **error) {
-  if (!take_count(options->n_resamples, "--resamples", &input->n_resamples, error) ||
-      !take_count(options->n_bootstrap, "--bootstrap", &input->n_bootstrap, error) ||
-      !take_count(options->bin_size, "--bin-size", &input->min_bin_size, error))
+  if (!demur_task_take_count(options->n_resamples, "--resamples", &input->n_resamples, error) ||
+      !demur_task_take_count(options->n_bootstrap, "--bootstrap", &input->n_bootstrap, error) ||
+      !demur_task_take_count(options->bin_size, "--bin-size", &input->min_bin_size, error))
     return FALSE;
   if (options->resample_unit != NULL &&
       !demur_unit_from_name(options->resample_unit, &input->resample_unit, error))

@@ -1,6 +1,7 @@
 #include "tasks/label-table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/translate.h"
@@ -15,11 +16,13 @@ label_clear(gpointer data) {
   g_free(row->scan_id);
   g_free(row->patient_id);
   g_free(row->site);
+  g_free(row->date);
 }
 
 typedef struct {
   DemurTableHeader header;
-  gssize scan_id, patient_id, site, label; /* -1: absent */
+  gssize scan_id, patient_id, site, label, date; /* -1: absent */
+  char today[9];                                 /* "20260131" */
   gboolean needs_site;
   DemurTableFaults faults;
   DemurIds scans, patients, sites;
@@ -47,6 +50,43 @@ read_label(Reader *reader, const DemurTableField *field) {
   return NAN;
 }
 
+/* The digits of a day, "2026-01-31" with or without a time behind it, or "20260131". FALSE: it is none. */
+static gboolean
+take_day(const char *text, char day[9]) {
+  const gboolean dashes = text[0] != '\0' && strlen(text) >= 10 && text[4] == '-' && text[7] == '-';
+  if (!dashes && strlen(text) != 8)
+    return FALSE;
+  for (int i = 0, at = 0; i < 8; i++, at++) {
+    at += dashes && (i == 4 || i == 6) ? 1 : 0;
+    if (!g_ascii_isdigit(text[at]))
+      return FALSE;
+    day[i] = text[at];
+  }
+  day[8] = '\0';
+  const int number = atoi(day);
+  return (!dashes || text[10] == '\0' || text[10] == 'T' || text[10] == ' ') &&
+         g_date_valid_dmy((GDateDay)(number % 100), (GDateMonth)(number / 100 % 100),
+                          (GDateYear)(number / 10000));
+}
+
+/* NULL where nothing stands there, or what does is noted. */
+static char *
+read_date(Reader *reader, const DemurTableField *field) {
+  g_autofree char *text = g_strstrip(g_strndup(field->text, field->length));
+  char day[9];
+  if (*text == '\0')
+    return NULL;
+  if (!take_day(text, day))
+    demur_table_faults_note(&reader->faults, field, "date",
+                            "'%s' is no day; write one such as 2026-01-31, or nothing", text);
+  else if (strcmp(day, reader->today) > 0)
+    demur_table_faults_note(&reader->faults, field, "date",
+                            "'%s' lies in the future: no outcome is known yet", text);
+  else
+    return g_strdup(day);
+  return NULL;
+}
+
 /* site_name NULL: rows may be of any sites. */
 static void
 read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **site_name) {
@@ -66,6 +106,8 @@ read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **sit
                             "nothing stands here; every row needs its scan");
   if (reader->patient_id >= 0)
     row.patient_id = clean_id(&reader->patients, &fields[reader->patient_id]);
+  if (reader->date >= 0)
+    row.date = read_date(reader, &fields[reader->date]);
   g_array_append_val(rows, row);
 }
 
@@ -75,7 +117,8 @@ read_rows(Reader *reader, DemurTable *table, DemurColumnMap *map, GArray *rows, 
   const DemurNamedColumn named[] = {{"scan_id", NULL, &reader->scan_id, TRUE},
                                     {"patient_id", NULL, &reader->patient_id, FALSE},
                                     {"site", NULL, &reader->site, reader->needs_site},
-                                    {"label", NULL, &reader->label, TRUE}};
+                                    {"label", NULL, &reader->label, TRUE},
+                                    {"date", NULL, &reader->date, FALSE}};
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
                                 .expected = reader->needs_site
@@ -111,13 +154,15 @@ labels_new(void) {
 }
 
 static GArray *
-read_all(const char *path, DemurColumnMap *map, gboolean needs_site, char **site_name,
-         GPtrArray *warnings, GError **error) {
+read_all(const char *path, DemurColumnMap *map, const char *now, gboolean needs_site,
+         char **site_name, GPtrArray *warnings, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
   g_autoptr(GArray) rows = labels_new();
   Reader reader = {.needs_site = needs_site};
+  if (!take_day(now, reader.today))
+    g_strlcpy(reader.today, "99991231", sizeof reader.today);
   demur_ids_init(&reader.scans, "scan_id", NULL);
   demur_ids_init(&reader.patients, "patient_id", NULL);
   demur_ids_init(&reader.sites, "site", NULL);
@@ -132,15 +177,15 @@ read_all(const char *path, DemurColumnMap *map, gboolean needs_site, char **site
 }
 
 GArray *
-demur_label_table_read(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *warnings,
-                       GError **error) {
-  return read_all(path, map, TRUE, site_name, warnings, error);
+demur_label_table_read(const char *path, DemurColumnMap *map, const char *now, char **site_name,
+                       GPtrArray *warnings, GError **error) {
+  return read_all(path, map, now, TRUE, site_name, warnings, error);
 }
 
 GArray *
-demur_label_table_read_any(const char *path, DemurColumnMap *map, GPtrArray *warnings,
-                           GError **error) {
-  return read_all(path, map, FALSE, NULL, warnings, error);
+demur_label_table_read_any(const char *path, DemurColumnMap *map, const char *now,
+                           GPtrArray *warnings, GError **error) {
+  return read_all(path, map, now, FALSE, NULL, warnings, error);
 }
 
 static void
@@ -149,9 +194,9 @@ unref_rows(gpointer rows) {
 }
 
 GPtrArray *
-demur_label_table_read_sites(const char *path, DemurColumnMap *map, GPtrArray *warnings,
-                             GError **error) {
-  g_autoptr(GArray) rows = read_all(path, map, TRUE, NULL, warnings, error);
+demur_label_table_read_sites(const char *path, DemurColumnMap *map, const char *now,
+                             GPtrArray *warnings, GError **error) {
+  g_autoptr(GArray) rows = read_all(path, map, now, TRUE, NULL, warnings, error);
   if (rows == NULL)
     return NULL;
   GPtrArray *sites = g_ptr_array_new_with_free_func(unref_rows);

@@ -9,6 +9,7 @@
 #include "cohort/table-header.h"
 #include "cohort/table-text.h"
 #include "tasks/assess.h"
+#include "tasks/counts.h"
 #include "tasks/selection.h"
 
 void
@@ -177,6 +178,10 @@ take_sample(const DemurAssessment *assessment, DemurCohort *cohort, const char *
 
 DemurMixStudy *
 demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError **error) {
+  DemurEvaluateInput usual; /* as `evaluate` does */
+  demur_evaluate_input_init(&usual);
+  if (!demur_task_take_count(params->n_replicates, "--bootstrap", &usual.n_bootstrap, error))
+    return NULL;
   g_autoptr(GPtrArray) wishes = read_wishes(params, error);
   g_auto(DemurAssessment) assessment = {0};
   if (wishes == NULL || !assess(task, params, &assessment, error))
@@ -192,16 +197,13 @@ demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError 
   DemurSample *sample = take_sample(&assessment, cohort, study->split, &view, &accepted, error);
   if (sample == NULL)
     return NULL;
-  DemurEvaluateInput usual; /* as `evaluate` does */
-  demur_evaluate_input_init(&usual);
   const DemurMixInput input = {.cohort = view,
                                .sample = sample,
                                .accepted = accepted,
                                .wishes = wishes,
                                .released = TRUE,
                                .seed = task->seed,
-                               .n_replicates = params->n_replicates > 0 ? params->n_replicates
-                                                                        : usual.n_bootstrap,
+                               .n_replicates = usual.n_bootstrap,
                                .min_bin_size = usual.min_bin_size};
   study->mix = demur_mix_new(&input, task->parallel, &task->progress, error);
   demur_sample_free(sample);

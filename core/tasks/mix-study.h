@@ -12,9 +12,9 @@ typedef struct {
   const char *split;    /* NULL: test */
   const char *coverage; /* of the threshold, as written; NULL: the one in use */
   const char *const
-      *mixes;          /* NULL-terminated, each as demur_mix_wish_parse takes it; may be NULL */
-  const char *table;   /* columns attribute, value, share; NULL: none */
-  size_t n_replicates; /* 0: as many as `evaluate` draws */
+      *mixes;        /* NULL-terminated, each as demur_mix_wish_parse takes it; may be NULL */
+  const char *table; /* columns attribute, value, share; NULL: none */
+  const char *n_replicates; /* as written; NULL: as many as `evaluate` draws */
 } DemurMixStudyParams;
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
 
 /* DEMUR_ERROR_STATE where the selector is not tuned, has seen patients of the split, or the mix is
  * not supported; DEMUR_ERROR_UNSUPPORTED where its risk is not binary; DEMUR_ERROR_USAGE for no
- * mix. */
+ * mix, and for replicates that are no number from 1. */
 DemurMixStudy *demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_mix_study_free(DemurMixStudy *study);

@@ -9,6 +9,7 @@
 #include "selector/release.h"
 #include "selector/selector.h"
 #include "store/cohorts.h"
+#include "store/series.h"
 #include "store/verdicts.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
@@ -463,6 +464,23 @@ label_fault(GHashTable *scans, const DemurLabel *row) {
                               : NULL;
 }
 
+/* Whether a label is dated before its scan, where it is a DICOM series that says when it was made. */
+static gboolean
+is_before_scan(DemurWorkspace *workspace, const DemurLabel *row, gboolean *before, GError **error) {
+  *before = FALSE;
+  if (row->date == NULL)
+    return TRUE;
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, row->scan_id, &local);
+  if (series == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
+    g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  *before = series != NULL && series->study_date != NULL && strlen(series->study_date) == 8 &&
+            strcmp(row->date, series->study_date) < 0;
+  return TRUE;
+}
+
 /* Tells of labels [n] that are others than what was kept of their scans before. */
 static gboolean
 tell_overturned(DemurWorkspace *workspace, const DemurWatchLabel *labels, size_t n,
@@ -491,7 +509,8 @@ demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, 
   g_autoptr(DemurColumnMap) map = NULL;
   if (columns != NULL && (map = demur_column_map_read(columns, error)) == NULL)
     return FALSE;
-  g_autoptr(GArray) rows = demur_label_table_read_any(path, map, labelled->noticed, error);
+  g_autofree char *file = g_path_get_basename(path), *now = demur_task_now(task);
+  g_autoptr(GArray) rows = demur_label_table_read_any(path, map, now, labelled->noticed, error);
   DemurWorkspace *workspace = rows != NULL ? demur_task_workspace(task, error) : NULL;
   g_autoptr(GHashTable) scans = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
   for (guint i = rows != NULL ? rows->len : 0; i-- > 0;) { /* of two the first is kept */
@@ -501,12 +520,16 @@ demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, 
   }
   if (workspace == NULL || !demur_verdicts_walk(workspace, note_scan, scans, error))
     return FALSE;
-  g_autofree char *file = g_path_get_basename(path), *now = demur_task_now(task);
   g_autofree DemurWatchLabel *labels = g_new0(DemurWatchLabel, MAX(rows->len, 1));
   size_t n = 0;
   for (guint i = 0; i < rows->len; i++) {
     const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
     const char *wrong = label_fault(scans, row);
+    gboolean before;
+    if (!is_before_scan(workspace, row, &before, error))
+      return FALSE;
+    if (wrong == NULL && before)
+      wrong = N_("was made after the day that its label is dated");
     if (wrong != NULL) {
       demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu: scan '%s' %s; nothing was kept",
                       file, row->line, row->scan_id, wrong);

@@ -520,12 +520,13 @@ test_makers(void) {
 static void
 test_usage(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
-  const char *const lines[] = {"watch start",
-                               "watch start s --rule kernel=stop",
-                               "watch start s --range 2,3",
-                               "watch lift one --reason x",
-                               "watch start s --rule ignore",
-                               "watch start s --alpha 0"};
+  const char *const lines[] = {
+      "watch start", "watch start s --rule kernel=stop", "watch start s --range 2,3",
+      "watch lift one --reason x", "watch start s --rule ignore",
+      /* a number that is given is never the usual one */
+      "shift s --cohort sim --mix sex=female:0.7 --bootstrap 0",
+      "ablate s --cohort sim --bootstrap 0", "evaluate --cohort sim --bootstrap 0",
+      "cohort import c sim.csv --model m --horizon 0", "watch start s --alpha 0"};
   simulate_small(sandbox, "sim");
   for (guint l = 0; l < G_N_ELEMENTS(lines); l++) {
     g_autoptr(Run) run = run_line(sandbox, lines[l]);

@@ -14,7 +14,7 @@ read_text(const char *text, char **site, GError **error) {
   g_autofree char *folder = g_dir_make_tmp("demur-labels-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "labels.csv", NULL);
   g_assert_true(g_file_set_contents(path, text, -1, NULL));
-  GArray *rows = demur_label_table_read(path, NULL, site, NULL, error);
+  GArray *rows = demur_label_table_read(path, NULL, "2026-01-31T12:00:00Z", site, NULL, error);
   g_unlink(path);
   g_rmdir(folder);
   return rows;
@@ -45,6 +45,21 @@ test_reads(void) {
   }
 }
 
+/* A day with dashes or without, with a time behind it, or none; today is no future. */
+static void
+test_days(void) {
+  g_autofree char *site = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GArray) rows = read_text("scan_id,site,label,date\na,A,1,2026-01-31\nb,A,1,20250228\n"
+                                     "c,A,1,2024-02-29T10:00:00Z\nd,A,1,\n",
+                                     &site, &error);
+  g_assert_no_error(error);
+  static const char *const days[] = {"20260131", "20250228", "20240229", NULL};
+  g_assert_cmpuint(rows->len, ==, G_N_ELEMENTS(days));
+  for (guint i = 0; i < rows->len; i++)
+    g_assert_cmpstr(g_array_index(rows, DemurLabel, i).date, ==, days[i]);
+}
+
 static void
 test_refuses(void) {
   static const struct {
@@ -58,6 +73,9 @@ test_refuses(void) {
       {"scan_id,site\ns1,A\n", "the header has no column label"},
       {"scan_id,site,label\ns1,A\n", "line 2, column 4: the row has 2 fields"},
       {"scan_id,site,label\n", "line 2, column 1: a header but no row"},
+      {"scan_id,site,label,date\ns1,A,1,2026-02-01\n", "'2026-02-01' lies in the future"},
+      {"scan_id,site,label,date\ns1,A,1,31.1.2026\n", "'31.1.2026' is no day"},
+      {"scan_id,site,label,date\ns1,A,1,2025-02-29\n", "is no day"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *site = NULL;
@@ -73,6 +91,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/tasks/labels/reads", test_reads);
+  g_test_add_func("/tasks/labels/days", test_days);
   g_test_add_func("/tasks/labels/refuses", test_refuses);
   return g_test_run();
 }

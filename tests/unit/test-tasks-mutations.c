@@ -237,7 +237,8 @@ static gboolean
 read_labels(const char *path, GError **error) {
   g_autoptr(GPtrArray) warnings =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_table_warning_free);
-  g_autoptr(GPtrArray) sites = demur_label_table_read_sites(path, NULL, warnings, error);
+  g_autoptr(GPtrArray) sites =
+      demur_label_table_read_sites(path, NULL, "2026-01-31T12:00:00Z", warnings, error);
   for (guint s = 0; sites != NULL && s < sites->len && !is_open(warnings); s++) {
     const GArray *labels = sites->pdata[s];
     for (guint k = 0; k < labels->len; k++) {

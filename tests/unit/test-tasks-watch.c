@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "store/series.h"
 #include "store/verdicts.h"
@@ -18,6 +19,7 @@ static void
 save_series(DemurWorkspace *workspace, const char *scan_id, const char *patient_id,
             const char *birth_date) {
   const DemurSeriesRecord record = {.scan_id = (char *)scan_id,
+                                    .study_date = (char *)"20260105",
                                     .series_uid = (char *)scan_id,
                                     .study_uid = (char *)scan_id,
                                     .patient_id = (char *)patient_id,
@@ -242,6 +244,41 @@ test_labels(void) {
   g_assert_false(b->pending);
 }
 
+/* A label's day is before its scan's: refused, and nothing is kept; on that day, or of a table without days, it is taken. */
+static void
+test_dated_labels(void) {
+  demur_workspace_close(fresh());
+  g_autoptr(GError) error = NULL;
+  {
+    g_autoptr(DemurWorkspace) workspace =
+        demur_workspace_open(path, DEMUR_WORKSPACE_DEFAULT, &error);
+    assess(workspace, "a b", "2026-01-10T00:00:00Z");
+  }
+  g_autofree char *table = g_build_filename(folder, "labels.csv", NULL);
+  static const struct {
+    const char *text;
+    size_t n; /* labels kept; 0: refused */
+  } tables[] = {{"scan_id,label,date\na,1,2026-01-04\nb,0,2026-01-06\n", 0},
+                {"scan_id,label,date\na,1,2026-01-05\nb,0,\n", 2},
+                {"scan_id,label\na,1\n", 1}};
+  for (size_t t = 0; t < G_N_ELEMENTS(tables); t++) {
+    g_auto(DemurTask) task = {.workspace_path = g_strdup(path), .user = g_strdup("u")};
+    g_auto(DemurWatchLabelled) labelled = {0};
+    g_assert_true(g_file_set_contents(table, tables[t].text, -1, NULL));
+    const gboolean kept = demur_task_watch_labels(&task, table, NULL, FALSE, &labelled, &error);
+    g_assert_cmpuint(kept ? labelled.n : 0, ==, tables[t].n);
+    if (!kept) {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+      g_assert_nonnull(strstr(error->message, "line 2: scan 'a' was made after"));
+      g_clear_error(&error);
+      g_autoptr(GHashTable) none =
+          demur_watch_labels_load(demur_task_workspace(&task, NULL), NULL, NULL);
+      g_assert_cmpuint(g_hash_table_size(none), ==, 0);
+    }
+  }
+  g_unlink(table);
+}
+
 static const char *
 upper(const char *text) {
   g_autofree char *capitals = g_ascii_strup(text, -1); /* a language that is easily seen */
@@ -309,6 +346,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch-stream/scored-later", test_scored_later);
   g_test_add_func("/watch-stream/restart", test_restart);
   g_test_add_func("/watch-stream/labels", test_labels);
+  g_test_add_func("/watch/dated-labels", test_dated_labels);
   g_test_add_func("/watch-lines/few", test_few);
   const int failed = g_test_run();
   g_unlink(path);
