@@ -1,5 +1,7 @@
 #include "ui/job.h"
 
+#include "base/error.h"
+
 struct DemurJob {
   DemurJobStart start;
   GWeakRef owner;
@@ -135,6 +137,19 @@ run(gpointer data) {
   return NULL;
 }
 
+/* The work's end, told as any other: later, by the main loop. */
+static void
+end_without_thread(DemurJob *job, const GError *cause) {
+  Delivery *delivery = g_new0(Delivery, 1);
+  delivery->job = job;
+  demur_error_set(&delivery->error, DEMUR_ERROR_STATE,
+                  "the system makes no more threads (%s); end other programs, then try again",
+                  cause->message);
+  if (job->start.free_input != NULL)
+    job->start.free_input(job->start.input);
+  g_idle_add_full(G_PRIORITY_DEFAULT, on_done, delivery, NULL);
+}
+
 DemurJob *
 demur_job_start(const DemurJobStart *start) {
   DemurJob *job = g_new0(DemurJob, 1);
@@ -144,7 +159,12 @@ demur_job_start(const DemurJobStart *start) {
   job->cancellable = g_cancellable_new();
   g_mutex_init(&job->lock);
   g_atomic_int_inc(&n_running);
-  g_thread_unref(g_thread_new("demur-job", run, job));
+  g_autoptr(GError) cause = NULL;
+  GThread *thread = g_thread_try_new("demur-job", run, job, &cause);
+  if (thread != NULL)
+    g_thread_unref(thread);
+  else
+    end_without_thread(job, cause);
   return job;
 }
 
