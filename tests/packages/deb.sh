@@ -26,3 +26,6 @@ export LD_LIBRARY_PATH
 "$root/bin/demur-workstation" --version
 test -s "$work/root/lib/systemd/system/demur-serve.service"
 echo "packed twice alike, and works from there"
+status=0
+sh "$1/tests/packages/installed.sh" "$work/first" || status=$?
+[ $status = 77 ] || exit $status # what lacks is said
