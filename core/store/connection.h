@@ -126,7 +126,8 @@ gboolean demur_store_write_cohort_event(DemurWorkspace *workspace, const char *n
 
 /* Opens what a copy goes into, made where it is absent, in a transaction that begins before its tables do:
  * a rollback leaves of them what was there. NULL with error. */
-DemurWorkspace *demur_store_open_empty(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurWorkspace *demur_store_open_empty(const char *path, const DemurProgress *progress,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Ends what begin began: commits if ok, else rolls back. Returns ok and committed. */
 gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,

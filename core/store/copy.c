@@ -353,10 +353,9 @@ fill(DemurWorkspace *from, DemurWorkspace *to, DemurCopyCheck check, gpointer da
 static gboolean
 copy_into(DemurWorkspace *from, const char *path, DemurCopyCheck check, gpointer data,
           const DemurProgress *progress, DemurCopied *copied, GError **error) {
-  g_autoptr(DemurWorkspace) to = demur_store_open_empty(path, error);
+  g_autoptr(DemurWorkspace) to = demur_store_open_empty(path, progress, error);
   if (to == NULL)
     return FALSE;
-  demur_workspace_tell_waiting(to, progress);
   return demur_store_end(to, fill(from, to, check, data, progress, copied, error), error);
 }
 

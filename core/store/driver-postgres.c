@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <libpq-fe.h>
 
@@ -40,6 +41,7 @@ enum {
 #define BEGIN_WRITING "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 #define OPEN_CLASS "1332766062" /* 0x4f70656e, "Open": advisory locks of scans that are open */
 #define OLDEST_SERVER 150000
+#define PATIENCE_TAKING_BACK_MS 2000 /* for a server that is asked to take something back */
 
 typedef struct Statement Statement;
 
@@ -51,6 +53,7 @@ typedef struct {
   gpointer wait_data;
   gboolean read_only;
   gboolean in_transaction;
+  gboolean gave_up; /* nobody waits for the answer any more: what comes is a failure */
   gboolean listens; /* what it listens to, and its locks of open scans, are this session's */
   guint n_later;    /* statements on their way (run_later); > 0: the line is in pipeline mode */
   guint session;    /* grows with every connection: what was prepared in an earlier one is gone */
@@ -103,9 +106,9 @@ static const struct {
 } faults[] = {
     {"55P03", DEMUR_FAULT_LOCKED},  {"40", DEMUR_FAULT_LOCKED},     {"53100", DEMUR_FAULT_FULL},
     {"42501", DEMUR_FAULT_REFUSED}, {"25006", DEMUR_FAULT_REFUSED}, {"28", DEMUR_FAULT_REFUSED},
-    {"XX00", DEMUR_FAULT_DAMAGED},  {"58", DEMUR_FAULT_DISK},       {"08", DEMUR_FAULT_AWAY},
-    {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},   {"22021", DEMUR_FAULT_TEXT},
-    {"22P05", DEMUR_FAULT_TEXT},
+    {"XX001", DEMUR_FAULT_DAMAGED}, {"XX002", DEMUR_FAULT_DAMAGED}, {"58", DEMUR_FAULT_DISK},
+    {"08", DEMUR_FAULT_AWAY},       {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},
+    {"22021", DEMUR_FAULT_TEXT},    {"22P05", DEMUR_FAULT_TEXT},
 };
 
 /* Keeps what went wrong; always FALSE. text: one line of it. */
@@ -127,6 +130,10 @@ fail(Connection *c, const PGresult *result) {
       fault = faults[i].fault;
   if (PQstatus(c->server) == CONNECTION_BAD)
     fault = DEMUR_FAULT_AWAY;
+  if (c->gave_up) {
+    c->gave_up = FALSE;
+    return keep_fault(c, DEMUR_FAULT_LOCKED, "the server did not answer");
+  }
   return keep_fault(c, fault, text != NULL ? text : PQerrorMessage(c->server));
 }
 
@@ -146,6 +153,73 @@ check(Connection *c, PGresult *result) {
   fail(c, result);
   PQclear(result);
   return FALSE;
+}
+
+/* ---- waiting ---- */
+
+/* Whether the server has answered within timeout_ms; a line that was lost has. */
+static gboolean
+has_answered(Connection *c, gint64 timeout_ms) {
+  const gint64 end = g_get_monotonic_time() + timeout_ms * 1000;
+  while (PQisBusy(c->server)) {
+    const gint64 left = end - g_get_monotonic_time();
+    if (left <= 0)
+      return FALSE;
+    GPollFD line = {.fd = PQsocket(c->server), .events = G_IO_IN};
+    if (g_poll(&line, 1, (int)((left + 999) / 1000)) > 0 && PQconsumeInput(c->server) != 1)
+      return TRUE;
+  }
+  return TRUE;
+}
+
+static gpointer
+send_cancel(gpointer cancel) {
+  char text[256];
+  (void)PQcancel(cancel, text, sizeof text);
+  PQfreeCancel(cancel);
+  return NULL;
+}
+
+/* Takes back what the server is asked; it may have answered meanwhile. One that doesn't answer this either is left: what
+ * it was asked is taken back there when it finds the line closed, since nobody will commit it. libpq waits for the
+ * end of the taking back without a limit, so that is done beside. */
+static void
+take_back(Connection *c) {
+  PGcancel *cancel = PQgetCancel(c->server);
+  if (cancel != NULL)
+    g_thread_unref(g_thread_new("take back", send_cancel, cancel));
+  if (!has_answered(c, PATIENCE_TAKING_BACK_MS))
+    (void)shutdown(PQsocket(c->server), SHUT_RDWR);
+}
+
+/* Until there is an answer, as long as it takes; who works is asked meanwhile whether to go on. */
+static void
+await(Connection *c) {
+  for (guint n_asked = 0; !has_answered(c, DEMUR_WAIT_STEP_MS); n_asked++)
+    if (!c->gave_up && !c->wait(DEMUR_WAIT_ANSWER, n_asked, c->wait_data)) {
+      c->gave_up = TRUE;
+      take_back(c);
+    }
+}
+
+static PGresult *
+next_result(Connection *c) {
+  await(c);
+  return PQgetResult(c->server);
+}
+
+/* Of what was sent (sent: as libpq says): the last result, as PQexec has it; NULL where there is none. */
+static PGresult *
+last_result(Connection *c, int sent) {
+  PGresult *last = NULL;
+  for (PGresult *result; sent == 1 && (result = next_result(c)) != NULL; last = result)
+    PQclear(last);
+  return last;
+}
+
+static PGresult *
+ask(Connection *c, const char *sql) {
+  return last_result(c, PQsendQuery(c->server, sql));
 }
 
 /* ---- the connection ---- */
@@ -171,7 +245,7 @@ free_line(Connection *c, gboolean keep) {
   if (s == NULL)
     return;
   c->on_line = NULL;
-  for (PGresult *part; (part = PQgetResult(c->server)) != NULL; PQclear(part)) {
+  for (PGresult *part; (part = next_result(c)) != NULL; PQclear(part)) {
     const ExecStatusType status = PQresultStatus(part);
     if (!keep || s->message_behind != NULL)
       continue;
@@ -196,12 +270,12 @@ drain(Connection *c) {
     return TRUE;
   gboolean ok = PQpipelineSync(c->server) == 1 || fail(c, NULL);
   for (guint i = 0; i < c->n_later; i++) {
-    PGresult *result = PQgetResult(c->server);
+    PGresult *result = next_result(c);
     if (!ok || (ok = check(c, result)))
       PQclear(result);
-    PQclear(PQgetResult(c->server));
+    PQclear(next_result(c));
   }
-  PQclear(PQgetResult(c->server));
+  PQclear(next_result(c));
   c->n_later = 0;
   return (PQexitPipelineMode(c->server) == 1 || !ok || fail(c, NULL)) && ok;
 }
@@ -210,7 +284,7 @@ static gboolean
 execute(Connection *c, const char *sql) {
   if (!drain(c))
     return FALSE;
-  PGresult *result = PQexec(c->server, sql);
+  PGresult *result = ask(c, sql);
   const gboolean ok = check(c, result);
   if (ok)
     PQclear(result);
@@ -230,11 +304,21 @@ configure(Connection *c) {
   return execute(c, c->read_only ? SESSION "; SET default_transaction_read_only = on" : SESSION);
 }
 
+/* Why there is no line: what a server doesn't let in it doesn't tell its reason. */
+static gboolean
+keep_no_line(Connection *c, DemurFault otherwise) {
+  const DemurFault fault = PQconnectionNeedsPassword(c->server)  ? DEMUR_FAULT_NO_PASSWORD
+                           : PQconnectionUsedPassword(c->server) ? DEMUR_FAULT_PASSWORD
+                                                                 : otherwise;
+  return keep_fault(c, fault, PQerrorMessage(c->server));
+}
+
 /* A server that went away is found out without asking it: its end of the line is closed. Outside of a
  * transaction the line is made anew, but where it listens: whoever waits must know. */
 static gboolean
 ensure(Connection *c) {
   free_line(c, TRUE);
+  c->gave_up = FALSE;
   if (c->in_transaction)
     return TRUE;
   if (PQstatus(c->server) == CONNECTION_OK && PQconsumeInput(c->server) != 0 &&
@@ -244,7 +328,7 @@ ensure(Connection *c) {
     return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
   PQreset(c->server);
   if (PQstatus(c->server) != CONNECTION_OK)
-    return keep_fault(c, DEMUR_FAULT_AWAY, PQerrorMessage(c->server));
+    return keep_no_line(c, DEMUR_FAULT_AWAY);
   return configure(c);
 }
 
@@ -259,7 +343,7 @@ static gboolean
 ask_number(Connection *c, const char *sql, gint64 *number) {
   if (!drain(c))
     return FALSE;
-  PGresult *result = PQexec(c->server, sql);
+  PGresult *result = ask(c, sql);
   if (!check(c, result))
     return FALSE;
   *number = PQntuples(result) > 0 && !PQgetisnull(result, 0, 0)
@@ -398,8 +482,7 @@ open_server(const char *path, gboolean create, gboolean read_only, DemurWaitFunc
   c->server = PQconnectdbParams(keywords, values, 1);
   PQsetNoticeProcessor(c->server, ignore_notice, NULL);
   gint64 version = 0;
-  gboolean ok = PQstatus(c->server) == CONNECTION_OK ||
-                keep_fault(c, DEMUR_FAULT_NO_LINE, PQerrorMessage(c->server));
+  gboolean ok = PQstatus(c->server) == CONNECTION_OK || keep_no_line(c, DEMUR_FAULT_NO_LINE);
   ok = ((ok && configure(c)) || demur_driver_fail(&c->base, path, "opening", error)) &&
        check_server(c, path, error) &&
        (read_version(&c->base, &version) || demur_driver_fail(&c->base, path, "opening", error));
@@ -450,7 +533,7 @@ database(DemurConnection *connection) {
 static gboolean
 read_entries(Connection *c, const char *schema, GHashTable *entries) {
   g_autofree char *sql = demur_postgres_catalogue(schema);
-  PGresult *result = PQexec(c->server, sql);
+  PGresult *result = ask(c, sql);
   if (!check(c, result))
     return FALSE;
   for (int i = 0; i < PQntuples(result); i++)
@@ -475,7 +558,7 @@ schema(DemurConnection *connection, GHashTable *here, GHashTable *right) {
                       execute(c, "SET LOCAL search_path = pg_temp") && execute(c, make) &&
                       read_entries(c, "pg_my_temp_schema()", right);
   if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
-    PQclear(PQexec(c->server, is_within ? "ROLLBACK TO made; RELEASE made" : "ROLLBACK"));
+    PQclear(ask(c, is_within ? "ROLLBACK TO made; RELEASE made" : "ROLLBACK"));
   return ok;
 }
 
@@ -563,36 +646,11 @@ upgrade(DemurConnection *connection, gint64 from) {
 
 /* ---- transactions ---- */
 
-/* Whether the server has answered within timeout_ms; a line that was lost has. */
-static gboolean
-has_answered(Connection *c, gint64 timeout_ms) {
-  const gint64 end = g_get_monotonic_time() + timeout_ms * 1000;
-  while (PQisBusy(c->server)) {
-    const gint64 left = end - g_get_monotonic_time();
-    if (left <= 0)
-      return FALSE;
-    GPollFD line = {.fd = PQsocket(c->server), .events = G_IO_IN};
-    if (g_poll(&line, 1, (int)((left + 999) / 1000)) > 0 && PQconsumeInput(c->server) != 1)
-      return TRUE;
-  }
-  return TRUE;
-}
-
-/* Takes back what the server is asked; it may have answered meanwhile. */
-static void
-take_back(Connection *c) {
-  char text[256];
-  PGcancel *cancel = PQgetCancel(c->server);
-  if (cancel != NULL)
-    (void)PQcancel(cancel, text, sizeof text);
-  PQfreeCancel(cancel);
-}
-
 /* What came of several statements: the first failure, where there is one. */
 static gboolean
 gather(Connection *c) {
   gboolean ok = TRUE;
-  for (PGresult *result; (result = PQgetResult(c->server)) != NULL;)
+  for (PGresult *result; (result = next_result(c)) != NULL;)
     if (!ok || (ok = check(c, result)))
       PQclear(result);
   return ok && (PQstatus(c->server) == CONNECTION_OK || fail(c, NULL));
@@ -612,7 +670,7 @@ begin_write(Connection *c) {
       return FALSE;
     gboolean goes_on = TRUE;
     while (goes_on && !has_answered(c, DEMUR_WAIT_STEP_MS))
-      goes_on = c->wait(n_asked++, c->wait_data);
+      goes_on = c->wait(DEMUR_WAIT_LOCK, n_asked++, c->wait_data);
     if (!goes_on)
       take_back(c);
     if (gather(c) && goes_on)
@@ -621,8 +679,9 @@ begin_write(Connection *c) {
       keep_fault(c, DEMUR_FAULT_LOCKED, "another one writes");
     /* Twice: a taking back that comes late ends the first. */
     for (int i = 0; i < 2 && PQtransactionStatus(c->server) != PQTRANS_IDLE; i++)
-      PQclear(PQexec(c->server, "ROLLBACK"));
-    if (!goes_on || c->fault != DEMUR_FAULT_LOCKED || !c->wait(n_asked++, c->wait_data))
+      PQclear(ask(c, "ROLLBACK"));
+    if (!goes_on || c->fault != DEMUR_FAULT_LOCKED ||
+        !c->wait(DEMUR_WAIT_LOCK, n_asked++, c->wait_data))
       return FALSE;
   }
 }
@@ -666,7 +725,7 @@ rollback(DemurConnection *connection, guint depth) {
                                     : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", depth, depth);
   (void)drain(c); /* it is undone, whatever came of it */
   if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
-    PQclear(PQexec(c->server, sql));
+    PQclear(ask(c, sql));
   if (depth == 0)
     c->in_transaction = FALSE;
 }
@@ -809,7 +868,8 @@ prepare_here(Statement *s) {
     return FALSE;
   g_snprintf(s->name, sizeof s->name, "s%u", ++c->n_statements);
   s->session = 0;
-  PGresult *result = PQprepare(c->server, s->name, s->sql, s->n_parameters, s->prepared);
+  PGresult *result =
+      last_result(c, PQsendPrepare(c->server, s->name, s->sql, s->n_parameters, s->prepared));
   if (!check(c, result))
     return FALSE;
   PQclear(result);
@@ -865,12 +925,12 @@ static DemurStep
 take_row(Statement *s) {
   Connection *c = s->connection;
   PQclear(s->rows);
-  s->rows = PQgetResult(c->server);
+  s->rows = next_result(c);
   s->row = 0;
   if (PQresultStatus(s->rows) == PGRES_SINGLE_TUPLE)
     return DEMUR_STEP_ROW;
   c->on_line = NULL;
-  PQclear(PQgetResult(c->server)); /* the end */
+  PQclear(next_result(c)); /* the end */
   if (!check(c, s->rows)) {
     s->rows = NULL;
     return DEMUR_STEP_FAILED;
@@ -1109,8 +1169,9 @@ read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) 
   const char *const values[] = {p.value};
   if (!drain(c))
     return FALSE;
-  PGresult *result = PQexecParams(c->server, "SELECT data FROM cohort_column WHERE id = $1", 1,
-                                  &p.type, values, &p.length, &p.is_binary, 1);
+  PGresult *result =
+      last_result(c, PQsendQueryParams(c->server, "SELECT data FROM cohort_column WHERE id = $1", 1,
+                                       &p.type, values, &p.length, &p.is_binary, 1));
   if (!check(c, result))
     return FALSE;
   const gboolean ok = PQntuples(result) == 1 && (gsize)PQgetlength(result, 0, 0) == n_bytes;
@@ -1129,8 +1190,9 @@ read_document(DemurConnection *connection, gint64 row, gsize *length) {
   const char *const values[] = {p.value};
   if (!drain(c))
     return NULL;
-  PGresult *result = PQexecParams(c->server, "SELECT document FROM selector WHERE id = $1", 1,
-                                  &p.type, values, &p.length, &p.is_binary, 1);
+  PGresult *result =
+      last_result(c, PQsendQueryParams(c->server, "SELECT document FROM selector WHERE id = $1", 1,
+                                       &p.type, values, &p.length, &p.is_binary, 1));
   if (!check(c, result))
     return NULL;
   char *text = NULL;

@@ -97,7 +97,7 @@ execute(DemurConnection *connection, const char *sql) {
 static int
 wait_for_another(void *data, int n_asked) {
   const Connection *connection = data;
-  if (!connection->wait((guint)n_asked, connection->wait_data))
+  if (!connection->wait(DEMUR_WAIT_LOCK, (guint)n_asked, connection->wait_data))
     return 0;
   sqlite3_sleep(DEMUR_WAIT_STEP_MS);
   return 1;

@@ -13,13 +13,18 @@ static const char *const advice[DEMUR_N_FAULTS] = {
         N_("another program has been writing to it all the while; try again when it is done"),
     [DEMUR_FAULT_FULL] = N_("the disk is full; make room and try again, nothing was half written"),
     [DEMUR_FAULT_RIGHTS] = N_("it can't be written; check the rights of the file and its folder"),
-    [DEMUR_FAULT_DAMAGED] = N_("the file is damaged; bring back a copy, and run `demur verify`"),
+    [DEMUR_FAULT_DAMAGED] = N_("it is damaged; bring back a copy, and run `demur verify`"),
     [DEMUR_FAULT_DISK] = N_("the disk can't be read or written; check it and the room left on it"),
     [DEMUR_FAULT_AWAY] =
         N_("the server is away; what was being written is there as a whole or not at "
            "all: look, and try again when it is back"),
     [DEMUR_FAULT_NO_LINE] = N_("nothing was written; check the address, the database and the user, "
                                "and whether the server is there"),
+    [DEMUR_FAULT_PASSWORD] = N_(
+        "nothing was written; it is wrong or has expired: who administers the server can give another one "
+        "(ALTER ROLE .. PASSWORD .. VALID UNTIL), which goes into ~/.pgpass"),
+    [DEMUR_FAULT_NO_PASSWORD] =
+        N_("nothing was written; put it into ~/.pgpass (PostgreSQL, The Password File)"),
     [DEMUR_FAULT_REFUSED] = N_("the server does not let this user do it; who administers the "
                                "workspace may give them a role that may (`demur workspace roles`)"),
     [DEMUR_FAULT_OLD] = N_("take it to a file with the program of before (`demur workspace copy`); "
@@ -48,6 +53,14 @@ error_of_server(DemurFault fault, const char *path, const char *doing) {
   case DEMUR_FAULT_NO_LINE:
     return demur_error_new(DEMUR_ERROR_AWAY, "workspace %s: %s: there is no line to the server; %s",
                            path, doing, advice[fault]);
+  case DEMUR_FAULT_PASSWORD:
+    return demur_error_new(DEMUR_ERROR_AWAY,
+                           "workspace %s: %s: the server did not take the password; %s", path,
+                           doing, advice[fault]);
+  case DEMUR_FAULT_NO_PASSWORD:
+    return demur_error_new(
+        DEMUR_ERROR_AWAY, "workspace %s: %s: the server asks for a password, and there is none; %s",
+        path, doing, advice[fault]);
   case DEMUR_FAULT_REFUSED:
     return demur_error_new(DEMUR_ERROR_STORE, "workspace %s: %s: %s", path, doing, advice[fault]);
   default:

@@ -33,8 +33,10 @@ typedef enum {
   DEMUR_FAULT_DISK,    /* it can't be read or written */
   DEMUR_FAULT_AWAY,    /* the server went away while there was a line to it */
   DEMUR_FAULT_NO_LINE, /* there never was a line: no such server, database or user, or it is away */
-  DEMUR_FAULT_REFUSED, /* the server doesn't let this user do it */
-  DEMUR_FAULT_OLD,     /* the schema is older, and there is no way from it to this one */
+  DEMUR_FAULT_PASSWORD,    /* likewise: the server did not take the password */
+  DEMUR_FAULT_NO_PASSWORD, /* likewise: it asks for one, and there is none */
+  DEMUR_FAULT_REFUSED,     /* the server doesn't let this user do it */
+  DEMUR_FAULT_OLD,         /* the schema is older, and there is no way from it to this one */
   DEMUR_FAULT_TAKEN, /* what the message names stands where the tables would, and no program of this kind made it */
   DEMUR_FAULT_TEXT, /* a text that the engine can't keep, no UTF-8: the message names it */
   DEMUR_N_FAULTS
@@ -77,9 +79,14 @@ typedef struct {
   const DemurDriver *driver;
 } DemurStatement;
 
-/* Asked each time that another program still holds the lock, n_asked times before: FALSE gives up. A
+typedef enum {
+  DEMUR_WAIT_LOCK, /* another program holds the writers' lock */
+  DEMUR_WAIT_ANSWER, /* a server has not answered: it is slow, somebody locks a table there, or it hangs */
+} DemurWait;
+
+/* Asked each time that what is waited for is not there, n_asked times before: FALSE gives up. A
  * driver asks every DEMUR_WAIT_STEP_MS; one whose engine keeps a queue of writers stays in it meanwhile. */
-typedef gboolean (*DemurWaitFunc)(guint n_asked, gpointer data);
+typedef gboolean (*DemurWaitFunc)(DemurWait what, guint n_asked, gpointer data);
 #define DEMUR_WAIT_STEP_MS 50
 
 typedef struct {

@@ -21,6 +21,7 @@
 #define SILENT_WAIT_MS 10000
 #define TOLD_WAIT_MS 60000
 #define SHORT_WAIT_MS 1000
+#define ANSWER_WAIT_MS 1000 /* what a server may take for an answer without a word */
 
 const char *
 demur_workspace_path(const DemurWorkspace *workspace) {
@@ -417,10 +418,22 @@ demur_store_end(DemurWorkspace *workspace, gboolean ok, GError **error) {
   return FALSE;
 }
 
-/* Whether a driver may go on waiting for another program's lock. */
+/* For an answer as long as nobody says that it is enough: statements may take their time. Nothing is said of one that
+ * takes less than a second. */
 static gboolean
-may_wait(guint n_asked, gpointer data) {
+may_wait_for_answer(const DemurWorkspace *workspace, guint n_asked) {
+  if (n_asked < ANSWER_WAIT_MS / DEMUR_WAIT_STEP_MS)
+    return workspace->waiting == NULL ||
+           !g_cancellable_is_cancelled(workspace->waiting->cancellable);
+  return demur_progress_step(workspace->waiting, 0.0, "waiting: the server has not answered", NULL);
+}
+
+/* Whether a driver may go on waiting. */
+static gboolean
+may_wait(DemurWait what, guint n_asked, gpointer data) {
   const DemurWorkspace *workspace = data;
+  if (what == DEMUR_WAIT_ANSWER)
+    return may_wait_for_answer(workspace, n_asked);
   const gboolean told = workspace->waiting != NULL;
   const gboolean endless = told && workspace->patience == DEMUR_PATIENCE_ENDLESS;
   const guint limit = (workspace->patience == DEMUR_PATIENCE_SHORT ? SHORT_WAIT_MS
@@ -506,7 +519,8 @@ finalize(gpointer data) {
 
 /* begin: in a transaction that is the caller's to end. */
 static DemurWorkspace *
-open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin, GError **error) {
+open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin,
+               const DemurProgress *waiting, GError **error) {
   const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
   const gboolean read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   g_return_val_if_fail(!(create && read_only), NULL);
@@ -518,11 +532,17 @@ open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin, GErr
   g_autoptr(DemurWorkspace) workspace = g_new0(DemurWorkspace, 1);
   workspace->path = g_strdup(path);
   workspace->read_only = read_only;
+  workspace->waiting = waiting;
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
   workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   workspace->uncommitted = g_array_new(FALSE, TRUE, sizeof(DemurOwnChanges));
   workspace->connection =
       demur_driver_of(path)->open(path, create, read_only, may_wait, workspace, error);
+  if (workspace->connection == NULL && waiting != NULL &&
+      g_cancellable_is_cancelled(waiting->cancellable)) {
+    g_clear_error(error);
+    g_cancellable_set_error_if_cancelled(waiting->cancellable, error);
+  }
   if (workspace->connection == NULL || (begin && !demur_workspace_begin(workspace, error)) ||
       !migrate(workspace, error))
     return NULL;
@@ -531,12 +551,18 @@ open_workspace(const char *path, DemurWorkspaceFlags flags, gboolean begin, GErr
 
 DemurWorkspace *
 demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
-  return open_workspace(path, flags, FALSE, error);
+  return open_workspace(path, flags, FALSE, NULL, error);
 }
 
 DemurWorkspace *
-demur_store_open_empty(const char *path, GError **error) {
-  return open_workspace(path, DEMUR_WORKSPACE_CREATE, TRUE, error);
+demur_workspace_open_told(const char *path, DemurWorkspaceFlags flags,
+                          const DemurProgress *progress, GError **error) {
+  return open_workspace(path, flags, FALSE, progress, error);
+}
+
+DemurWorkspace *
+demur_store_open_empty(const char *path, const DemurProgress *progress, GError **error) {
+  return open_workspace(path, DEMUR_WORKSPACE_CREATE, TRUE, progress, error);
 }
 
 void

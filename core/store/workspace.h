@@ -41,12 +41,18 @@ gboolean demur_workspace_is_read_only(const char *path);
 DemurWorkspace *demur_workspace_open(const char *path, DemurWorkspaceFlags flags,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same, and progress hears of waits from the first on (demur_workspace_tell_waiting). */
+DemurWorkspace *demur_workspace_open_told(const char *path, DemurWorkspaceFlags flags,
+                                          const DemurProgress *progress,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* NULL is allowed. A transaction still open is rolled back. */
 void demur_workspace_close(DemurWorkspace *workspace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspace, demur_workspace_close)
 
 /* From now on a wait for another program's lock is a step of progress, which may cancel it, and
- * lasts up to a minute. progress is borrowed until the workspace is closed; NULL: as before. */
+ * lasts up to a minute; so is a wait for a server that takes more than a second for an answer, as long as that takes.
+ * Cancelled, nothing of the open transaction is written. progress is borrowed until the workspace is closed; NULL: as before. */
 void demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress);
 
 /* How long a writer waits while another program holds the lock. */

@@ -32,13 +32,13 @@ demur_task_workspace(DemurTask *task, GError **error) {
   if (task->workspace != NULL)
     return task->workspace;
   const char *path = task->workspace_path;
-  task->workspace = demur_workspace_open(
-      path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening, error);
+  task->workspace = demur_workspace_open_told(
+      path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening,
+      &task->progress, error);
   if (task->workspace != NULL) {
     demur_workspace_set_actor(task->workspace, task->user, task->station, task_clock(task));
     g_free(task->user); /* a server knows better */
     task->user = g_strdup(demur_workspace_user(task->workspace));
-    demur_workspace_tell_waiting(task->workspace, &task->progress);
     demur_workspace_set_places_look(task->workspace, demur_task_places, task);
   }
   return task->workspace;

@@ -32,7 +32,7 @@ check_copy(DemurWorkspace *made, const DemurProgress *progress, gpointer data, G
 DemurWorkspaceCopy *
 demur_task_copy_workspace(DemurTask *task, const char *from, const char *to, GError **error) {
   g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(from, DEMUR_WORKSPACE_READ_ONLY, error);
+      demur_workspace_open_told(from, DEMUR_WORKSPACE_READ_ONLY, &task->progress, error);
   if (workspace == NULL)
     return NULL;
   g_autoptr(DemurWorkspaceCopy) copy = g_new0(DemurWorkspaceCopy, 1);

@@ -96,6 +96,32 @@ test_a_part_is_undone_alone(void) {
   g_assert_cmpint(n_rows(workspace), ==, 2);
 }
 
+/* Rows are read to their end, whatever is put off for the first time meanwhile. */
+static void
+test_rows_that_are_read_stay(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace("read.demur");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_workspace_begin(workspace, &error));
+  DemurStatement *rows = demur_store_statement(
+      workspace,
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT i FROM n",
+      &error);
+  g_assert_no_error(error);
+  gint64 n = 0;
+  gboolean row = TRUE;
+  while (row) {
+    g_assert_true(demur_store_step(workspace, rows, &row, "reading", &error));
+    if (row)
+      g_assert_cmpint(demur_store_int(rows, 0), ==, ++n);
+    if (row)
+      g_assert_true(put(workspace, n, 1, &error));
+  }
+  g_assert_true(demur_workspace_commit(workspace, &error));
+  g_assert_no_error(error);
+  g_assert_cmpint(n, ==, 50);
+  g_assert_cmpint(n_rows(workspace), ==, 50);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -105,6 +131,7 @@ main(int argc, char **argv) {
   g_test_add_func("/store/run-later/order-and-sight", test_order_and_sight);
   g_test_add_func("/store/run-later/one-that-fails-undoes-all", test_one_that_fails_undoes_all);
   g_test_add_func("/store/run-later/a-part-is-undone-alone", test_a_part_is_undone_alone);
+  g_test_add_func("/store/run-later/rows-that-are-read-stay", test_rows_that_are_read_stay);
   const int status = g_test_run();
   g_assert_true(demur_test_remove_folder(folder));
   g_free(folder);
