@@ -58,7 +58,7 @@ point_of(const DemurTrials *trials, size_t k, Value value, const Address *addres
   const size_t n_models = ((const DemurMethod *)trials->methods->pdata[k])->n_models;
   double sum = 0.0;
   for (size_t m = 0; m < n_models; m++)
-    sum += value(trials, (trials->first_columns[k] + m) * trials->n_trials, address);
+    sum += value(trials, demur_trials_job(trials, trials->first_columns[k] + m, 0), address);
   return sum / (double)n_models;
 }
 
@@ -71,7 +71,7 @@ estimate_of(const DemurTrials *trials, size_t k, Value value, const Address *add
   for (size_t m = 0; m < n_models; m++)
     for (size_t t = 1; t < trials->n_trials; t++) {
       const double x =
-          value(trials, (trials->first_columns[k] + m) * trials->n_trials + t, address);
+          value(trials, demur_trials_job(trials, trials->first_columns[k] + m, t), address);
       values[n++] = square ? demur_signed_root(x) : x;
     }
   DemurEstimate estimate = {.point = point_of(trials, k, value, address)};
@@ -87,7 +87,7 @@ realised_of(const DemurTrials *trials, size_t k, DemurMeasure measure, size_t co
   const size_t n_models = ((const DemurMethod *)trials->methods->pdata[k])->n_models;
   double realised = 0.0;
   for (size_t m = 0; m < n_models; m++) {
-    const size_t job = (trials->first_columns[k] + m) * trials->n_trials;
+    const size_t job = demur_trials_job(trials, trials->first_columns[k] + m, 0);
     realised +=
         (double)(measure < DEMUR_N_FINE_MEASURES ? trials->curves[job].n_selected[coverage]
                                                  : trials->extra_curves[job].n_selected[coverage]) /
@@ -98,7 +98,7 @@ realised_of(const DemurTrials *trials, size_t k, DemurMeasure measure, size_t co
 
 static void
 fill_curve(const DemurTrials *trials, size_t k, DemurMeasure measure, DemurCurvePoint *curve) {
-  const size_t first_job = trials->first_columns[k] * trials->n_trials;
+  const size_t first_job = demur_trials_job(trials, trials->first_columns[k], 0);
   double coarse[DEMUR_N_COARSE_COVERAGES];
   demur_extra_coverages(coarse);
   for (size_t c = 0; c < demur_measure_n_coverages(measure); c++) {
@@ -185,7 +185,7 @@ fill_intervals(const DemurTrials *trials, const DemurReplicates *r, size_t k,
   double plain2 = 0.0, debiased2 = 0.0;
   for (size_t m = 0; m < method->n_models; m++) {
     const DemurTrialCurves *curves =
-        &trials->curves[(trials->first_columns[k] + m) * trials->n_trials];
+        &trials->curves[demur_trials_job(trials, trials->first_columns[k] + m, 0)];
     double squares[DEMUR_N_COVERAGES];
     for (size_t c = 0; c < DEMUR_N_COVERAGES; c++)
       squares[c] = curves->values[DEMUR_MEASURE_SBCE2][c] * curves->values[DEMUR_MEASURE_SBCE2][c];

@@ -224,7 +224,7 @@ run_trial_in_cells(const DemurTrials *trials, const DemurMethod *method, size_t 
 void
 demur_trials_run(size_t job, guint worker, gpointer data) {
   DemurTrials *trials = data;
-  const size_t column = job / trials->n_trials, trial = job % trials->n_trials;
+  const size_t column = job % trials->n_columns, trial = job / trials->n_columns;
   const DemurMethod *method = trials->methods->pdata[trials->memory->column_method[column]];
   const size_t model = trials->memory->column_model[column];
   const DemurSample *sample = trials->sample;

@@ -24,11 +24,12 @@ typedef struct {
   const GPtrArray *methods;
   const DemurExtraSetup *setup;
   double coverages[DEMUR_N_COVERAGES], site_coverages[DEMUR_N_SITE_COVERAGES];
-  size_t n_trials;                /* resamples + 1 */
-  size_t n_columns;               /* method-model pairs, in order */
-  size_t *first_columns;          /* [n_methods] */
-  DemurTrialCurves *curves;       /* [n_columns][n_trials] */
-  DemurExtraCurves *extra_curves; /* [n_columns][n_trials] */
+  size_t n_trials;          /* resamples + 1 */
+  size_t n_columns;         /* method-model pairs, in order */
+  size_t *first_columns;    /* [n_methods] */
+  DemurTrialCurves *curves; /* [n_trials][n_columns], which is the order of the jobs: */
+  DemurExtraCurves
+      *extra_curves; /* those of the split as it is, the long ones, come first and side by side */
   DemurTrialsMemory *memory;
 } DemurTrials;
 
@@ -37,6 +38,12 @@ DemurTrials *demur_trials_new(const DemurEvaluateInput *input, const DemurExtraS
                               const GPtrArray *methods, DemurParallel *parallel);
 void demur_trials_free(DemurTrials *trials);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrials, demur_trials_free)
+
+/* Where a trial of a column stands; trial 0 is the split as it is. */
+static inline size_t
+demur_trials_job(const DemurTrials *trials, size_t column, size_t trial) {
+  return trial * trials->n_columns + column;
+}
 
 /* A DemurParallelFunc over n_columns x n_trials jobs, data the DemurTrials. */
 void demur_trials_run(size_t job, guint worker, gpointer trials);

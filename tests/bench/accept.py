@@ -7,13 +7,14 @@ labels say.
 A selector is trained and tuned on the table as `demur train` does by itself. At each hospital of the split test with
 at least LEAST (70) scans the first half of the plan is labelled, looked at once; the other half of the hospital's
 patients, whose labels the test never saw, say what was right: O:E of the shown risks with its exact Poisson interval.
-RANGE: 0.8,1.25 and 0.5,2. Prints markdown; ends with 1 where an accepted hospital's rest lies outside its range
+RANGE: 0.8,1.25 and 0.5,2, each in a workspace of its own, since a plan takes patients whose labels no earlier one saw. Prints markdown; ends with 1 where an accepted hospital's rest lies outside its range
 beyond chance in more than 5 % of hospitals and two standard errors.
 """
 import csv
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,15 +45,15 @@ def main():
     least = int(sys.argv[3]) if len(sys.argv) > 3 else 70
     ranges = sys.argv[4:] or ["0.8,1.25", "0.5,2"]
     folder = tempfile.mkdtemp(prefix="demur-accept-")
-    workspace = os.environ.get("DEMUR_ACCEPT_WORKSPACE", os.path.join(folder, "w.demur"))
+    trained = os.environ.get("DEMUR_ACCEPT_WORKSPACE", os.path.join(folder, "w.demur"))
 
-    def demur(*words):
+    def demur(*words, workspace=trained):
         result = subprocess.run([os.path.join(build, "app", "demur"), "--quiet", "--json", "--workspace", workspace, *words],
                                 capture_output=True, text=True, check=False)
         assert result.returncode == 0, (words, result.stderr)
         return json.loads(result.stdout)
 
-    if not os.path.exists(workspace):
+    if not os.path.exists(trained):
         demur("cohort", "import", "c", table, "--model", "m")
         demur("train", "s", "--cohort", "c")
         demur("tune", "s", "--cohort", "c", "--coverage", "0.9")
@@ -70,11 +71,13 @@ def main():
         print(f"\nRange {low:g} to {high:g}:\n\n| hospital | patients | labels | answer | O:E by the labels (at all looks) | "
               "O:E of the rest (95 %) |\n|---|---|---|---|---|---|")
         n = {"accepted": 0, "not accepted": 0, "more": 0}
+        workspace = os.path.join(folder, "range.demur")
+        shutil.copyfile(trained, workspace)
         for site, people in sorted(sites.items(), key=lambda item: -len(item[1])):
             if len(people) < least:
                 continue
-            plan_table = os.path.join(folder, "plan.csv")
-            demur("accept", "plan", "s", "--cohort", "c", "--site", site, "--split", "test", "--range", wanted, "-o", plan_table)
+            plan_table = os.path.join(folder, f"plan-{wanted}-{site}.csv")
+            demur("accept", "plan", "s", "--cohort", "c", "--site", site, "--split", "test", "--range", wanted, "-o", plan_table, workspace=workspace)
             with open(plan_table, encoding="utf-8") as file:
                 planned = list(csv.DictReader(file))
             half = planned[:(len(planned) + 1) // 2]
@@ -84,7 +87,7 @@ def main():
                 writer = csv.DictWriter(file, planned[0].keys(), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(planned)
-            answer = demur("accept", "run", "s", plan_table)
+            answer = demur("accept", "run", "s", plan_table, workspace=workspace)
             told = answer["shown"]
             seen = {row["patient_id"] for row in half}
             rest = [p for p in people if p in shown and p not in seen]

@@ -26,6 +26,14 @@ judge() {
   fi
   return "$status"
 }
+# Said at once, and not by the last part an hour later.
+for program in app/demur tests/bench/bench-update tests/bench/bench-update-double tests/ui/bench-workstation; do
+  [ -x "$build/$program" ] || { echo "no $build/$program: cmake --build $build --target bench demur" >&2 && exit 2; }
+done
+# The kernels that this processor has.
+kernels() {
+  "$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p'
+}
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
@@ -35,14 +43,20 @@ for name in "$@"; do
   time) "$python" "$here/update.py" time "$bench" 2
     # shellcheck disable=SC2046
     "$python" "$here/update.py" time "$bench" 1 \
-      $("$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p') ;;
+      $(kernels) ;;
   features) # shellcheck disable=SC2046
     "$python" "$here/features.py" "$bench/bench-features" $(of "6000 6282 256" "600 628 32") 2 &&
-      "$bench/bench-features" $(of "20000 6000" "2000 600") 32 1 && "$bench/bench-features" $(of "6000 6000" "600 600") 256 1 ;;
+      "$bench/bench-features" $(of "20000 6000" "2000 600") 32 1 &&
+      for kernel in $(kernels); do
+        case $kernel in avx512) core=SkylakeX ;; avx2) core=Haswell ;; *) continue ;; esac
+        for width in 64 256; do
+          OPENBLAS_CORETYPE=$core "$bench/bench-features" $(of "6000 6000" "600 600") "$width" 1 "$kernel" || failed="$failed $name"
+        done
+      done ;;
   evaluate) "$python" "$here/evaluate.py" "$bench/bench-evaluation" 2 ;;
   published)
     if [ -n "$short" ]; then
-      for kernel in $("$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p'); do
+      for kernel in $(kernels); do
         "$bench/bench-stages" 5 "$kernel" || failed="$failed $name"
       done
     else
