@@ -26,4 +26,18 @@ DemurSmmceLoss demur_smmce_loss(const DemurSmmceSettings *settings, const double
                                 const double *errors, const guint16 *counts,
                                 const DemurReal *logits, size_t n, DemurReal *logit_gradient);
 
+/* What a logit has to do with the loss: the same in every data set in which its scan stands. */
+typedef struct {
+  double accepted; /* g = sigmoid(z) */
+  double surprise; /* -log g = softplus(-z) */
+} DemurSmmceScore;
+
+DemurSmmceScore demur_smmce_score(DemurReal logit);
+
+/* demur_smmce_loss by the scores [n] of its logits, the same to the last bit. */
+DemurSmmceLoss demur_smmce_loss_of_scores(const DemurSmmceSettings *settings, const double *risks,
+                                          const double *errors, const guint16 *counts,
+                                          const DemurSmmceScore *scores, size_t n,
+                                          DemurReal *logit_gradient);
+
 G_END_DECLS

@@ -5,8 +5,8 @@
  * serves all of them, and one sort by z serves all their thresholds. Only scans of the kappa chosen
  * data sets go backward: of the forward pass the second layer is kept, and the first, cheap with few inputs, made
  * anew for them, since what is kept leaves the caches. Rows are read where they lie. Order of work (each a parallel map over chunks fixed by the data, merged
- * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; loss of
- * each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
+ * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; what the logits of the
+ * chosen ones' scans have to do with the loss, once for all of them; loss of each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
  * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. Memory: what is kept of
  * a scan that an update sees is bounded by the union, of every scan there is 20 bytes. */
 #include "selector/update.h"
@@ -27,7 +27,8 @@ typedef struct {
   DemurDrawnScratch *drawn;         /* of others */
   double *risks, *labels, *weights; /* [dataset_capacity] */
   guint32 *counts, *ranks;
-  DemurReal *passes; /* [ROWS][d + 4 h] of the network's passes */
+  DemurSmmceScore *scores; /* [dataset_capacity] */
+  DemurReal *passes;       /* [ROWS][d + 4 h] of the network's passes */
 } WorkerScratch;
 
 /* What a chosen data set contributes: its gradient in z by entry. */
@@ -62,7 +63,8 @@ struct DemurUpdater {
   double *errors;           /* [n_datasets] */
   Chosen *chosen;           /* [n_kept] */
   DemurReal *dz;            /* [union_capacity] by place, zero between updates */
-  guint32 *backward_places; /* [union_capacity + 1] places with a gradient */
+  guint32 *backward_places; /* [union_capacity + 1] places in the chosen data sets, ascending */
+  DemurSmmceScore *smmce;   /* [union_capacity] by place, of these places */
   size_t n_backward;
   DemurReal *gradients; /* [n_chunks][n_parameters] */
   size_t max_chunks;
@@ -106,6 +108,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
     u->chosen[c].gradient = demur_new_array(DemurReal, dataset_capacity);
   u->dz = demur_new_array(DemurReal, n_union);
   u->backward_places = demur_new_array(guint32, n_union + 1);
+  u->smmce = demur_memory_new(n_union, 1, sizeof *u->smmce);
   u->max_chunks = (MIN(n, u->n_kept * dataset_capacity) + ROWS - 1) / ROWS;
   u->gradients = demur_new_matrix(DemurReal, u->max_chunks, shape.n_parameters);
   if (settings->kappa_coverage > 0.0) {
@@ -128,6 +131,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
     s->weights = demur_new_array(double, dataset_capacity);
     s->counts = demur_new_array(guint32, dataset_capacity);
     s->ranks = demur_new_array(guint32, dataset_capacity);
+    s->scores = demur_memory_new(dataset_capacity, 1, sizeof *s->scores);
     s->passes = demur_new_matrix(DemurReal, ROWS, d + 4 * h);
   }
   return u;
@@ -147,6 +151,7 @@ demur_updater_free(DemurUpdater *u) {
     g_aligned_free(s->weights);
     g_aligned_free(s->counts);
     g_aligned_free(s->ranks);
+    g_aligned_free(s->scores);
     g_aligned_free(s->passes);
   }
   g_free(u->workers);
@@ -164,6 +169,7 @@ demur_updater_free(DemurUpdater *u) {
   g_aligned_free(u->errors);
   g_aligned_free(u->dz);
   g_aligned_free(u->backward_places);
+  g_aligned_free(u->smmce);
   g_aligned_free(u->gradients);
   g_free(u);
 }
@@ -274,38 +280,53 @@ choose_worst(DemurUpdater *u) {
       u->chosen[c++].dataset = k;
 }
 
+/* The places of the chosen data sets' scans, in ascending order. */
+static void
+gather_chosen(DemurUpdater *u) {
+  guint8 *marks = (guint8 *)u->marks;
+  for (size_t c = 0; c < u->n_kept; c++) {
+    const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
+    for (size_t j = 0; j < dataset->n_rows; j++)
+      marks[u->places[dataset->rows[j]]] = 1;
+  }
+  u->n_backward = take_marked(u->marks, u->n_union, u->backward_places, NULL);
+}
+
+static void
+score_chunk(size_t chunk, guint worker, gpointer data) {
+  DemurUpdater *u = data;
+  for (size_t i = chunk * ROWS; i < MIN((chunk + 1) * ROWS, u->n_backward); i++) {
+    const guint32 place = u->backward_places[i];
+    u->smmce[place] = demur_smmce_score(u->z[place]);
+  }
+}
+
 static void
 loss_of_chosen(size_t c, guint worker, gpointer data) {
   DemurUpdater *u = data;
   WorkerScratch *s = &u->workers[worker];
   const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
-  /* risks and labels are free again: they hold r and e. z is gathered into the gradient's place. */
-  DemurReal *gradient = u->chosen[c].gradient;
+  /* risks and labels are free again: they hold r and e. */
   for (size_t j = 0; j < dataset->n_rows; j++) {
     const guint32 row = dataset->rows[j];
     s->risks[j] = u->scans.risks[row];
     s->labels[j] = u->scans.errors[row];
-    gradient[j] = u->z[u->places[row]];
+    s->scores[j] = u->smmce[u->places[row]];
   }
-  u->chosen[c].loss = demur_smmce_loss(&u->settings.smmce, s->risks, s->labels, dataset->counts,
-                                       gradient, dataset->n_rows, gradient);
+  u->chosen[c].loss =
+      demur_smmce_loss_of_scores(&u->settings.smmce, s->risks, s->labels, dataset->counts,
+                                 s->scores, dataset->n_rows, u->chosen[c].gradient);
 }
 
-/* Mean gradient in z over the chosen data sets, by place; the places that have one in ascending
- * order. */
+/* Mean gradient in z over the chosen data sets, by place. */
 static void
 merge_gradients(DemurUpdater *u) {
-  guint8 *marks = (guint8 *)u->marks;
   const DemurReal scale = (DemurReal)(1.0 / (double)u->n_kept);
   for (size_t c = 0; c < u->n_kept; c++) {
     const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
-    for (size_t j = 0; j < dataset->n_rows; j++) {
-      const guint32 place = u->places[dataset->rows[j]];
-      u->dz[place] += scale * u->chosen[c].gradient[j];
-      marks[place] = 1;
-    }
+    for (size_t j = 0; j < dataset->n_rows; j++)
+      u->dz[u->places[dataset->rows[j]]] += scale * u->chosen[c].gradient[j];
   }
-  u->n_backward = take_marked(u->marks, u->n_union, u->backward_places, NULL);
 }
 
 static void
@@ -342,9 +363,11 @@ demur_updater_run(DemurUpdater *u, DemurDataset *const *datasets, DemurAdam *ada
     demur_parallel_map(u->parallel, u->n_datasets, error_of_dataset, u);
   }
   choose_worst(u);
+  gather_chosen(u);
+  const size_t n_chunks = (u->n_backward + ROWS - 1) / ROWS;
+  demur_parallel_map(u->parallel, n_chunks, score_chunk, u);
   demur_parallel_map(u->parallel, u->n_kept, loss_of_chosen, u);
   merge_gradients(u);
-  const size_t n_chunks = (u->n_backward + ROWS - 1) / ROWS;
   demur_parallel_map(u->parallel, n_chunks, backward_chunk, u);
   DemurReal *gradient = u->gradients;
   for (size_t chunk = 1; chunk < n_chunks; chunk++) {

@@ -120,6 +120,7 @@ typedef struct {
   size_t n_union, n_back;
   guint32 *rows, *back, *places; /* of the union, of the chosen */
   DemurReal *passes, *hidden2, *z, *dz;
+  DemurSmmceScore *smmce; /* by place */
   double *scores;
   guint32 *ranks;
   size_t n_ranks;
@@ -187,15 +188,21 @@ lose(Bench *b) {
   const DemurSmmceSettings settings = {2, 0.2, 1.0, 0.01};
   double risks[DATASET_SIZE], errors[DATASET_SIZE];
   DemurReal z[DATASET_SIZE];
+  DemurSmmceScore scores[DATASET_SIZE];
+  for (size_t i = 0; i < b->n_back; i++) {
+    const guint32 place = b->places[b->back[i]];
+    b->smmce[place] = demur_smmce_score(b->z[place]);
+  }
   for (size_t c = 0; c < KAPPA; c++) {
     const DemurDataset *dataset = b->datasets[b->chosen[c]];
     for (size_t j = 0; j < dataset->n_rows; j++) {
       const guint32 row = dataset->rows[j];
       risks[j] = b->risks[row];
       errors[j] = b->errors[row];
-      z[j] = b->z[b->places[row]];
+      scores[j] = b->smmce[b->places[row]];
     }
-    demur_smmce_loss(&settings, risks, errors, dataset->counts, z, dataset->n_rows, z);
+    demur_smmce_loss_of_scores(&settings, risks, errors, dataset->counts, scores, dataset->n_rows,
+                               z);
   }
 }
 
@@ -262,6 +269,7 @@ start_bench(Bench *b) {
   b->hidden2 = demur_new_matrix(DemurReal, n, N_HIDDEN);
   b->z = demur_new_array(DemurReal, n);
   b->dz = demur_new_array(DemurReal, n);
+  b->smmce = demur_memory_new(n, 1, sizeof *b->smmce);
   b->scores = demur_new_array(double, n);
   b->ranks = demur_new_array(guint32, n);
   b->drawn = demur_new_array(DemurDrawnScan, n);
