@@ -44,7 +44,7 @@ struct DemurDrawnScratch {
   guint32 *ranks;        /* [n] of the entries */
   guint32 *levels;       /* [n] */
   double *products;      /* [n] count (y - r) */
-  guint16 *ends;         /* [n] 1 where the entry is the last of its risk */
+  guint16 *ends;         /* [n + 1] 1 where the entry before is the last of its risk */
   /* Of the part at work; the first is the last risk's end of the parts before. */
   Counts sizes[PART + 1];       /* s at each risk's end */
   V4 sums[PART + 1][N_VECTORS]; /* P there */
@@ -65,7 +65,7 @@ demur_drawn_scratch_new(size_t n_ranks, size_t n) {
   s->ranks = demur_new_array(guint32, n + 7);
   s->levels = demur_new_array(guint32, n + 7);
   s->products = demur_new_array(double, n);
-  s->ends = demur_new_array(guint16, n);
+  s->ends = demur_new_array(guint16, n + 1);
   return s;
 }
 
@@ -87,23 +87,24 @@ static void
 load_entries(const DemurDrawnScans *scans, const DemurDrawnSet *set, DemurDrawnScratch *s) {
   memset(s->rank_counts, 0,
          ((scans->n_ranks >> BLOCK_BITS) + 1) * BLOCK_VECTORS * sizeof *s->rank_counts);
+  const DemurDrawnScan *by_row = scans->scans;
   const guint32 *restrict rows = set->rows;
   const guint16 *restrict counts = set->counts;
   guint16 *restrict rank_counts = (guint16 *)s->rank_counts, *restrict ends = s->ends;
   guint32 *restrict ranks = s->ranks;
   double *restrict products = s->products;
   const size_t n = set->n;
-  DemurDrawnScan next = n > 0 ? scans->scans[rows[0]] : (DemurDrawnScan){0};
+  guint32 risk = G_MAXUINT32;
   for (size_t j = 0; j < n; j++) {
-    const DemurDrawnScan scan = next;
+    const DemurDrawnScan *scan = &by_row[rows[j]];
     const guint16 count = counts[j];
-    if (j + 1 < n)
-      next = scans->scans[rows[j + 1]];
-    ranks[j] = scan.rank;
-    products[j] = (double)count * scan.difference;
-    ends[j] = j + 1 == n || next.risk != scan.risk;
-    rank_counts[scan.rank] = (guint16)(rank_counts[scan.rank] + count);
+    const guint32 rank = ranks[j] = scan->rank;
+    products[j] = (double)count * scan->difference;
+    ends[j] = scan->risk != risk;
+    risk = scan->risk;
+    rank_counts[rank] = (guint16)(rank_counts[rank] + count);
   }
+  ends[n] = 1;
 }
 
 /* How many scans stand at each block of ranks; no sum is above 65,535. */
@@ -187,7 +188,7 @@ sum_lanes(const DemurDrawnSet *set, size_t begin, size_t end, DemurDrawnScratch 
       sum[v] += (V4)(s->masks.lanes[level][v] & (V4i)(V4){p, p, p, p});
       s->sums[q][v] = sum[v];
     }
-    q += s->ends[j];
+    q += s->ends[j + 1];
   }
   s->size = size;
   EACH_VECTOR s->sum[v] = sum[v];
@@ -205,43 +206,27 @@ edge_of(const Bins *bins) {
   return (guint32)((bins->bin + 1) * bins->small + MIN(bins->bin + 1, bins->n_large));
 }
 
-/* The lanes' edges among the part's n_points places, and what the bins before them add. */
+/* The edges of lane l among the part's n_points places, and what the bins before them add. */
 static void
-pass_edges(const DemurDrawnScratch *s, size_t n_lanes, size_t n_points, Bins *bins) {
-  const guint16 *sizes = (const guint16 *)s->sizes;
-  const double *sums = (const double *)s->sums;
-  guint32 lanes[N_LANES * DEMUR_MAX_BINS], edges[N_LANES * DEMUR_MAX_BINS];
-  guint32 before[N_LANES * DEMUR_MAX_BINS]; /* the last place where s is below the edge */
-  size_t n = 0;
-  for (size_t l = 0; l < n_lanes; l++) {
-    Bins lane = bins[l];
-    const guint32 last = sizes[(n_points - 1) * COUNT_LANES + l];
-    for (guint32 edge; lane.bin < lane.n_bins && (edge = edge_of(&lane)) <= last; lane.bin++) {
-      lanes[n] = (guint32)l;
-      edges[n] = edge;
-      before[n++] = 0;
+pass_edges(const DemurDrawnScratch *s, size_t l, size_t n_points, Bins *lane) {
+  const guint16 *sizes = (const guint16 *)s->sizes + l;
+  const double *sums = (const double *)s->sums + l;
+  const guint32 last = sizes[(n_points - 1) * COUNT_LANES];
+  for (guint32 edge; lane->bin < lane->n_bins && (edge = edge_of(lane)) <= last; lane->bin++) {
+    size_t before = 0; /* the last place where s is below the edge */
+    for (size_t left = n_points - 1; left > 1;) {
+      const size_t half = left / 2;
+      const gboolean below = sizes[(before + half) * COUNT_LANES] < edge;
+      before += half & -(size_t)below; /* no branch: none could be foreseen */
+      left -= half;
     }
-  }
-  for (size_t left = n_points - 1; left > 1;) {
-    const guint32 half = (guint32)(left / 2);
-    for (size_t e = 0; e < n; e++) {
-      const guint32 there = before[e] + half;
-      const gboolean below = sizes[(size_t)there * COUNT_LANES + lanes[e]] < edges[e];
-      before[e] += half & -(guint32)below; /* no branch: none could be foreseen */
-    }
-    left -= half;
-  }
-  for (size_t e = 0; e < n; e++) {
-    Bins *lane = &bins[lanes[e]];
-    const guint16 *size = sizes + (size_t)before[e] * COUNT_LANES + lanes[e];
-    const double *sum = sums + (size_t)before[e] * N_LANES + lanes[e];
-    const double s0 = (double)size[0], s1 = (double)size[COUNT_LANES];
-    const double p0 = sum[0], p1 = sum[N_LANES];
-    const double here = p0 + ((double)edges[e] - s0) * (p1 - p0) / (s1 - s0);
+    const double s0 = (double)sizes[before * COUNT_LANES];
+    const double s1 = (double)sizes[(before + 1) * COUNT_LANES];
+    const double p0 = sums[before * N_LANES], p1 = sums[(before + 1) * N_LANES];
+    const double here = p0 + ((double)edge - s0) * (p1 - p0) / (s1 - s0);
     const double gap = here - lane->before;
     lane->square += gap * gap / (double)(lane->small + (lane->bin < lane->n_large));
     lane->before = here;
-    lane->bin++;
   }
 }
 
@@ -269,7 +254,8 @@ demur_drawn_errors(const DemurDrawnScans *scans, const DemurDrawnSet *set, const
   EACH_VECTOR s->sum[v] = s->sums[0][v] = (V4){0};
   for (size_t begin = 0; begin < set->n; begin += PART) {
     const size_t n_points = sum_lanes(set, begin, MIN(begin + PART, set->n), s);
-    pass_edges(s, n_coverages, n_points, bins);
+    for (size_t l = 0; l < n_coverages; l++)
+      pass_edges(s, l, n_points, &bins[l]);
     s->sizes[0] = s->sizes[n_points - 1];
     EACH_VECTOR s->sums[0][v] = s->sums[n_points - 1][v];
   }
