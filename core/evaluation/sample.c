@@ -5,25 +5,85 @@
 
 #include "base/error.h"
 
+#define FEWEST_CODES 64
+
+typedef struct {
+  double risk;
+  guint32 row;
+} Place;
+
 /* Ties stand by scan_id, which no order of rows changes. */
 static int
-compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
+compare_places(gconstpointer a, gconstpointer b, gpointer data) {
   const DemurCohort *cohort = data;
-  const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-  const double x = demur_cohort_confidence_risk(cohort, i),
-               y = demur_cohort_confidence_risk(cohort, j);
-  return x != y ? (x > y) - (x < y) : strcmp(cohort->scan_ids[i], cohort->scan_ids[j]);
+  const Place *i = a, *j = b;
+  return i->risk != j->risk ? (i->risk > j->risk) - (i->risk < j->risk)
+                            : strcmp(cohort->scan_ids[i->row], cohort->scan_ids[j->row]);
 }
 
-/* Names the value by its place among those met so far. */
+/* Puts rows [n] in ascending risk. */
+static void
+sort_rows(const DemurCohort *cohort, guint32 *rows, size_t n) {
+  g_autofree Place *places = g_new(Place, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    places[i] = (Place){demur_cohort_confidence_risk(cohort, rows[i]), rows[i]};
+  g_qsort_with_data(places, (int)n, sizeof *places, compare_places, (gpointer)cohort);
+  for (size_t i = 0; i < n; i++)
+    rows[i] = places[i].row;
+}
+
+/* Names values by their places among those met so far: a table with open addresses, at most half of it taken (a GHashTable would want
+ * an allocation for each of a million patients). */
+typedef struct {
+  size_t n, size; /* a power of two */
+  guint64 *values;
+  guint32 *codes; /* 0: free; else one more than the code */
+} Codes;
+
+static Codes
+codes_new(size_t size) {
+  return (Codes){0, size, g_new(guint64, size), g_new0(guint32, size)};
+}
+
+static void
+codes_clear(Codes *codes) {
+  g_free(codes->values);
+  g_free(codes->codes);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Codes, codes_clear)
+
+/* Where value stands, or the free address for it. */
+static size_t
+codes_address(const Codes *codes, guint64 value) {
+  guint64 hash = value * G_GUINT64_CONSTANT(0x9E3779B97F4A7C15);
+  hash ^= hash >> 32;
+  size_t at = (size_t)hash & (codes->size - 1);
+  while (codes->codes[at] != 0 && codes->values[at] != value)
+    at = (at + 1) & (codes->size - 1);
+  return at;
+}
+
 static guint32
-dense_code(GHashTable *codes, guint64 value) {
-  gpointer found;
-  if (g_hash_table_lookup_extended(codes, &value, NULL, &found))
-    return GPOINTER_TO_UINT(found);
-  const guint code = g_hash_table_size(codes);
-  g_hash_table_insert(codes, g_memdup2(&value, sizeof value), GUINT_TO_POINTER(code));
-  return code;
+dense_code(Codes *codes, guint64 value) {
+  size_t at = codes_address(codes, value);
+  if (codes->codes[at] != 0)
+    return codes->codes[at] - 1;
+  if (2 * (codes->n + 1) > codes->size) {
+    Codes larger = codes_new(2 * codes->size);
+    for (size_t i = 0; i < codes->size; i++)
+      if (codes->codes[i] != 0) {
+        const size_t to = codes_address(&larger, codes->values[i]);
+        larger.values[to] = codes->values[i];
+        larger.codes[to] = codes->codes[i];
+      }
+    larger.n = codes->n;
+    codes_clear(codes);
+    *codes = larger;
+    at = codes_address(codes, value);
+  }
+  codes->values[at] = value;
+  codes->codes[at] = (guint32)++codes->n;
+  return codes->codes[at] - 1;
 }
 
 static DemurSample *
@@ -95,9 +155,8 @@ demur_sample_new(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, 
   s->n_classes = cohort->n_classes;
   s->top_label = cohort->n_classes > 2;
   memcpy(s->rows, rows, n_rows * sizeof *rows);
-  g_qsort_with_data(s->rows, (int)n_rows, sizeof *s->rows, compare_rows, (gpointer)cohort);
-  g_autoptr(GHashTable) sites = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-  g_autoptr(GHashTable) patients = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  sort_rows(cohort, s->rows, n_rows);
+  g_auto(Codes) sites = codes_new(FEWEST_CODES), patients = codes_new(FEWEST_CODES);
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 row = s->rows[i];
     const gboolean left = is_left(cohort, row);
@@ -107,12 +166,12 @@ demur_sample_new(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, 
     s->confidences[i] = s->top_label ? s->risks[i] : fmax(s->risks[i], 1.0 - s->risks[i]);
     s->classes[i] = left ? DEMUR_NO_LABEL : cohort->labels[row];
     s->n_known += !left;
-    s->sites[i] = dense_code(sites, cohort->sites[row]);
+    s->sites[i] = dense_code(&sites, cohort->sites[row]);
     s->patients[i] =
-        dense_code(patients, (guint64)cohort->sites[row] << 32 | cohort->patients[row]);
+        dense_code(&patients, (guint64)cohort->sites[row] << 32 | cohort->patients[row]);
   }
-  s->n_sites = g_hash_table_size(sites);
-  s->n_patients = g_hash_table_size(patients);
+  s->n_sites = sites.n;
+  s->n_patients = patients.n;
   if (any_left && !weigh(s, cohort, error))
     return NULL;
   return g_steal_pointer(&s);
@@ -125,8 +184,7 @@ demur_sample_part(const DemurSample *whole, const guint32 *places, size_t n) {
   s->top_label = whole->top_label;
   if (whole->weights != NULL)
     s->weights = g_new(double, MAX(n, 1));
-  g_autoptr(GHashTable) sites = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-  g_autoptr(GHashTable) patients = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  g_auto(Codes) sites = codes_new(FEWEST_CODES), patients = codes_new(FEWEST_CODES);
   for (size_t i = 0; i < n; i++) {
     const size_t at = places[i];
     s->rows[i] = whole->rows[at];
@@ -136,15 +194,15 @@ demur_sample_part(const DemurSample *whole, const guint32 *places, size_t n) {
     s->confidences[i] = whole->confidences[at];
     s->classes[i] = whole->classes[at];
     s->n_known += whole->classes[at] != DEMUR_NO_LABEL;
-    s->sites[i] = dense_code(sites, whole->sites[at]);
-    s->patients[i] = dense_code(patients, whole->patients[at]);
+    s->sites[i] = dense_code(&sites, whole->sites[at]);
+    s->patients[i] = dense_code(&patients, whole->patients[at]);
     if (s->weights != NULL) {
       s->weights[i] = whole->weights[at];
       s->n_capped += s->weights[i] >= DEMUR_WEIGHT_CAP;
     }
   }
-  s->n_sites = g_hash_table_size(sites);
-  s->n_patients = g_hash_table_size(patients);
+  s->n_sites = sites.n;
+  s->n_patients = patients.n;
   return s;
 }
 
