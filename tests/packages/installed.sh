@@ -98,10 +98,12 @@ python3 - "$root/home/ward" <<'END' || refuse "the upgrade changed verdicts"
 import csv
 import sys
 before, after = (list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv", encoding="utf-8"))) for name in ("before", "after"))
-# Every column that the older program wrote; a newer one may have more.
-assert before and [{name: row.get(name) for name in before[0]} for row in after] == before
+# Every column that the older program wrote (a newer one may have more), but for the log's head, which has gone on, and
+# sentences, which may be worded anew.
+names = [name for name in before[0] if name not in ("log_head", "reasons", "next_step", "out_of_date_because")]
+assert len(names) > 20 and [[row.get(name) for name in names] for row in after] == [[row[name] for name in names] for row in before]
 END
-program report s --cohort c /home/ward/r.pdf >/dev/null
+program report /home/ward/r.pdf --selector s --cohort c >/dev/null
 echo "upgraded from $before to $after beneath a training ($ended) and a workspace, whose verdicts are the same"
 
 # Removed, then purged: what people made stays, and the package's own goes.
