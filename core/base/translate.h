@@ -33,6 +33,10 @@ demur_format(DemurTranslate translate, const char *format) {
   return demur_translate(translate, format);
 }
 
+/* An ISO 8601 date or date and time as "27 November 2026", "27. November 2026" (owned); the text itself where it is
+ * something else. */
+char *demur_translate_day(DemurTranslate translate, const char *iso);
+
 /* digits ("0.0134") with the decimal mark of the reader's language (owned); no marks between thousands. */
 char *demur_translate_digits(DemurTranslate translate, const char *digits);
 /* The same of value by a format of one double ("%.3g") that gives at most G_ASCII_DTOSTR_BUF_SIZE - 1 digits. */

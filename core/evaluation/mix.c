@@ -152,7 +152,37 @@ measure_both(const Work *work, struct Scratch *scratch, DemurDrawn drawn, Measur
 typedef struct {
   double error, degrees; /* standard error, degrees of freedom */
   double correlation;    /* of both mixes' estimates */
+  double outcomes;       /* standard error by the chance of outcomes alone; 0: none is told */
 } ChangeSpread;
+
+/* The standard error of O:E's change were each outcome a draw of its own, of the present O:E times its risk: what
+ * few outcomes that happened to come can't make smaller.
+ *
+ *   se^2 = sum_i (m_i / sum m r - p_i / sum p r)^2 e_i (1 - e_i),   e_i = min(theta r_i, 1)
+ *
+ * p: the weight of censoring, m: times that of raking, theta: sum p y / sum p r. accepted_only: of what is shown. */
+static double
+outcome_error(const Work *work, const double *raked, gboolean accepted_only) {
+  const DemurSample *s = work->input->sample;
+  const DemurDrawn as_is = demur_sample_as_is(s);
+  double observed = 0.0, expected = 0.0, expected_mix = 0.0, squares = 0.0;
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < s->n; i++) {
+      const double known = as_is.weights != NULL ? as_is.weights[i] : 1.0;
+      if (!(known > 0.0) || (accepted_only && !work->input->accepted[i]))
+        continue;
+      if (pass == 0) {
+        observed += known * s->labels[i];
+        expected += known * s->risks[i];
+        expected_mix += known * raked[i] * s->risks[i];
+      } else {
+        const double moves = known * raked[i] / expected_mix - known / expected,
+                     e = fmin(observed / expected * s->risks[i], 1.0);
+        squares += moves * moves * e * (1.0 - e);
+      }
+    }
+  return squares > 0.0 && isfinite(squares) ? sqrt(squares) : 0.0;
+}
 
 /* From the influences of the sample as it is, which are still those that were measured last. */
 static void
@@ -167,6 +197,9 @@ measure_changes(const Work *work, const double *raked, ChangeSpread *changes) {
     changes[v].error =
         demur_mix_change_standard_error(&work->ratios, b, a, left, &changes[v].degrees);
     changes[v].correlation = demur_mix_correlation(&work->ratios, b, a);
+    changes[v].outcomes = v == DEMUR_MIX_OE_ALL || v == DEMUR_MIX_OE_ACCEPTED
+                              ? outcome_error(work, raked, v == DEMUR_MIX_OE_ACCEPTED)
+                              : 0.0;
   }
 }
 
@@ -292,17 +325,19 @@ percentiles(const Ends *ends, DemurMixValue value, int which) {
 
 /* The change of a ratio, by Student's quantile of its linearised standard error (mix-ratios.h) or the replicates'
  * deviation, whichever is larger: a change is a product of two differences, and where both are near 0 it varies more
- * than it does at first order. */
+ * than it does at first order. Of O:E it is no narrower than the chance of outcomes makes it (outcome_error): where few
+ * came, those that lack have no spread in the sample. */
 static DemurInterval
 student_interval(const Ends *ends, DemurMixValue value) {
   const ChangeSpread *spread = &ends->changes[value];
   const double change = ends->points[MIX].values[value] - ends->points[PRESENT].values[value];
   double mean, sd;
   demur_mean_sd(ends->buffer, collect(ends, value, CHANGE), &mean, &sd);
-  const double se = isfinite(sd) ? fmax(sd, spread->error) : spread->error;
-  if (!(isfinite(change) && se > 0.0 && isfinite(se)))
+  const double se = isfinite(sd) ? fmax(sd, spread->error) : spread->error,
+               of_units = se > 0.0 ? se * demur_student_quantile(0.975, spread->degrees) : 0.0,
+               half = fmax(of_units, spread->outcomes * demur_normal_quantile(0.975));
+  if (!(isfinite(change) && half > 0.0 && isfinite(half)))
     return percentiles(ends, value, CHANGE);
-  const double half = se * demur_student_quantile(0.975, spread->degrees);
   return (DemurInterval){change - half, change + half};
 }
 

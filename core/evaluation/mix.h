@@ -12,7 +12,7 @@
  * Intervals: `unit`s are drawn with replacement, and in each replicate weights (and censoring) are
  * fitted anew, so what is not known of the weights is in them. Both mixes meet the same replicates:
  * changes are paired. That of O:E's change is rather too wide than too narrow (docs/benchmarks.md); of no replicates at
- * all it is too narrow. O(n_replicates x (raking + n log n)). */
+ * all it is a little too narrow. O(n_replicates x (raking + n log n)). */
 #pragma once
 
 #include "base/parallel.h"

@@ -166,22 +166,7 @@ demur_text_date(const char *iso) {
 
 char *
 demur_text_date_in(const char *iso, DemurTranslate translate) {
-  static const char *const months[] = {N_("January"), N_("February"), N_("March"),
-                                       N_("April"),   N_("May"),      N_("June"),
-                                       N_("July"),    N_("August"),   N_("September"),
-                                       N_("October"), N_("November"), N_("December")};
-  for (int i = 0; i < 10; i++) {
-    const gboolean dash = i == 4 || i == 7;
-    if (dash ? iso[i] != '-' : !g_ascii_isdigit(iso[i]))
-      return g_strdup(iso);
-  }
-  const int month = (iso[5] - '0') * 10 + iso[6] - '0', day = (iso[8] - '0') * 10 + iso[9] - '0';
-  if (month < 1 || month > 12)
-    return g_strdup(iso);
-  /* Translators: what stands behind the day of a date (a full stop in German), or a blank. */
-  const char *dot = demur_translate(translate, N_("(after the day of a date)"));
-  return g_strdup_printf("%d%s" NO_BREAK "%s" NO_BREAK "%.4s", day, *dot == '(' ? "" : dot,
-                         demur_translate(translate, months[month - 1]), iso);
+  return demur_translate_day(translate, iso);
 }
 
 const char *

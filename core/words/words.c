@@ -610,7 +610,9 @@ watch_words(const DemurReason *r, DemurTranslate translate) {
       {"range", N_("observed over expected outcomes of what is shown changed")},
       {"flagged", N_("observed over expected outcomes of red flags changed")},
   };
-  g_autofree char *day = g_strndup(r->text != NULL ? r->text : "", strlen("2026-11-29"));
+  const char *text = r->text != NULL ? r->text : "";
+  g_autofree char *day = translate != NULL ? demur_translate_day(translate, text)
+                                           : g_strndup(text, strlen("2026-11-29"));
   return g_strdup_printf(
       demur_translate(translate,
                       N_("withheld by the watch since %s: %s (alarm %u); no risk is shown "

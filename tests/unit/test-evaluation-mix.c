@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "evaluation/mix-ratios.h"
 #include "evaluation/mix.h"
+#include "metrics/intervals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -451,6 +452,30 @@ test_few_hospitals(void) {
   }
 }
 
+/* Hospitals that are all alike have no spread, and which outcomes came is chance all the same. By hand: 400 scans of risk .1,
+ * half of them sharp, asked for .8: weights of 1.6 and .4, sum m r = sum p r = 40, a sharp outcome moves the change by .6 / 40
+ * and a soft one by -.6 / 40, so se = sqrt(400 (.6 / 40)^2 .1 .9) = .09. */
+static void
+test_chance_of_outcomes(void) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  for (guint i = 0; i < 400; i++) {
+    const guint site = i / 20, within = i % 20;
+    const double risk = 0.1;
+    g_autofree char *id = g_strdup_printf("s%u", i), *name = g_strdup_printf("H%u", site);
+    demur_cohort_builder_add(builder, id, id, name, "test", within % 10 == 0, &risk, NULL, NULL);
+    demur_cohort_builder_attribute(builder, "kernel", within < 10 ? "sharp" : "soft");
+  }
+  Drawn drawn = all_accepted(builder);
+  g_autoptr(DemurMix) mix = mix_of(&drawn, 20, NULL, "kernel=sharp:0.8", NULL);
+  drawn_clear(&drawn);
+  g_assert_cmpint(mix->unit, ==, DEMUR_UNIT_SITE);
+  const DemurMixRow *row = &mix->rows[DEMUR_MIX_OE_ALL];
+  const double half = 0.09 * demur_normal_quantile(0.975);
+  g_assert_cmpfloat_with_epsilon(row->change, 0.0, 1e-9);
+  g_assert_cmpfloat_with_epsilon(row->change_interval.low, -half, 1e-6);
+  g_assert_cmpfloat_with_epsilon(row->change_interval.high, half, 1e-6);
+}
+
 /* However alike both mixes are, the change of O:E is not known better than the one is known worse than the other: the
  * limits of Zou for a correlation of 1, within which those of any other lie. */
 static void
@@ -486,6 +511,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
   g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
   g_test_add_func("/evaluation/mix/few-hospitals-of-a-country", test_few_hospitals);
+  g_test_add_func("/evaluation/mix/chance-of-outcomes", test_chance_of_outcomes);
   g_test_add_func("/evaluation/mix/change-of-few-hospitals", test_change_of_few_hospitals);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();

@@ -296,6 +296,10 @@ each_signal_of_the_watch_has_words(void) {
     g_autofree char *loud = demur_words_reason(reason, upper);
     g_assert_nonnull(strstr(words, " changed (alarm 3)"));
     g_assert_nonnull(strstr(loud, " CHANGED (alarm 3)"));
+    /* the day as people write it, where there is a reader's language */
+    g_assert_nonnull(strstr(words, "since 2026-11-29:"));
+    g_assert_nonnull(strstr(loud, "NOVEMBER\u00a02026"));
+    g_assert_null(strstr(loud, "2026-11-29"));
   }
 }
 
