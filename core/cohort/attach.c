@@ -123,6 +123,7 @@ typedef struct {
   DemurIds keys;
   GArray *lines; /* size_t, by key code */
   GPtrArray *noticed;
+  GString *line;
 } Attach;
 
 static void
@@ -139,9 +140,9 @@ read_row(Attach *a, const DemurTableField *fields) {
   for (guint t = 0; t < a->taken->len; t++) {
     Taken *column = &g_array_index(a->taken, Taken, t);
     const DemurTableField *field = &fields[column->column];
-    const gboolean missing = demur_table_count_missing(field, &column->missing);
-    const guint32 text = demur_intern_add(&column->texts, missing ? "" : field->text,
-                                          missing ? 0 : field->length, NULL);
+    size_t length;
+    const char *value = demur_table_value(field, a->line, &length, &column->missing);
+    const guint32 text = demur_intern_add(&column->texts, value, length, NULL);
     if (is_new)
       g_array_append_val(column->codes, text);
     else if (g_array_index(column->codes, guint32, code) != text)
@@ -247,7 +248,8 @@ read_header(Attach *a, char **columns, DemurColumnMap *map, GError **error) {
 DemurAttached *
 demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key, char **columns,
                           DemurColumnMap *map, const DemurProgress *progress, GError **error) {
-  Attach a = {.key = key};
+  g_autoptr(GString) line = g_string_new(NULL);
+  Attach a = {.key = key, .line = line};
   g_autoptr(DemurTable) table = find_key(&a, cohort, error) ? demur_table_open(path, error) : NULL;
   if (table == NULL)
     return NULL;

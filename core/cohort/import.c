@@ -42,8 +42,7 @@ typedef struct {
   size_t capacity; /* rows allocated */
   DemurIds scans, patients, sites, splits;
   DemurIntern *attributes;
-  DemurMissingWords *missing; /* [n_attributes]: words for "not recorded" among their cells */
-  size_t *n_broken;           /* [n_attributes]: cells with a line end in them */
+  DemurMissingWords *missing; /* [n_attributes]: what was noticed of their cells */
   GString *line;
   DemurMissingWords missing_labels;
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
@@ -178,7 +177,6 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
   const size_t n_attributes = import->header.others->len;
   import->attributes = g_new0(DemurIntern, MAX(n_attributes, 1));
   import->missing = g_new0(DemurMissingWords, MAX(n_attributes, 1));
-  import->n_broken = g_new0(size_t, MAX(n_attributes, 1));
   cohort->attributes = g_new0(DemurAttribute, MAX(n_attributes, 1));
   cohort->n_attributes = n_attributes;
   for (size_t a = 0; a < n_attributes; a++) {
@@ -483,18 +481,10 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
     read_simulated(import, &fields[import->at_simulated]);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     const DemurTableField *field = &fields[g_array_index(import->header.others, size_t, a)];
-    const gboolean missing = demur_table_count_missing(field, &import->missing[a]);
-    const gboolean broken =
-        !missing && demur_table_one_line(field->text, field->length, import->line);
-    import->n_broken[a] += (size_t)broken;
-    cohort->attributes[a].codes[row] = demur_intern_add(&import->attributes[a],
-                                                        missing  ? ""
-                                                        : broken ? import->line->str
-                                                                 : field->text,
-                                                        missing  ? 0
-                                                        : broken ? import->line->len
-                                                                 : field->length,
-                                                        NULL);
+    size_t length;
+    const char *value = demur_table_value(field, import->line, &length, &import->missing[a]);
+    cohort->attributes[a].codes[row] =
+        demur_intern_add(&import->attributes[a], value, length, NULL);
   }
   DemurScoreRow score;
   if (!demur_score_columns_read(&import->scores, fields, risk_year(import), &import->faults, &score,
@@ -546,12 +536,8 @@ warn(const Import *import, GPtrArray *warnings) {
   demur_ids_warn(&import->splits, warnings);
   demur_missing_words_warn(&import->missing_labels, "label", warnings);
   demur_score_columns_warn(&import->scores, warnings);
-  for (size_t a = 0; a < cohort->n_attributes; a++) {
+  for (size_t a = 0; a < cohort->n_attributes; a++)
     demur_missing_words_warn(&import->missing[a], cohort->attributes[a].name, warnings);
-    if (import->n_broken[a] > 0)
-      demur_table_warnings_add(warnings, DEMUR_TABLE_TRIMMED, cohort->attributes[a].name, NULL,
-                               NULL, import->n_broken[a], 0);
-  }
   if (import->at_cancer >= 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_FOLLOW_UP, NULL, NULL, NULL, import->n_left,
                              cohort->n_scans);
@@ -667,7 +653,6 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
     demur_intern_clear(&import.attributes[a]);
   g_free(import.attributes);
   g_free(import.missing);
-  g_free(import.n_broken);
   g_string_free(import.line, TRUE);
   demur_ids_clear(&import.scans);
   demur_ids_clear(&import.patients);

@@ -23,9 +23,10 @@ typedef struct {
 
 struct DemurNlstImages {
   DemurIntern texts;
-  GHashTable *screens;    /* "PID-T0" -> Images */
-  GHashTable *series;     /* UID -> Images */
-  GHashTable *screens_of; /* UID -> the key of its screen (borrowed) */
+  DemurMissingWords words; /* all columns' */
+  GHashTable *screens;     /* "PID-T0" -> Images */
+  GHashTable *series;      /* UID -> Images */
+  GHashTable *screens_of;  /* UID -> the key of its screen (borrowed) */
   size_t n_scans, n_without, n_differ;
 };
 
@@ -51,7 +52,12 @@ keep(DemurNlstImages *images, const DemurTableField *field) {
   double number;
   const gboolean none = field == NULL || demur_table_is_missing(field) ||
                         (demur_number_parse(field->text, field->length, &number) && number < 0.0);
-  return demur_intern_add(&images->texts, none ? "" : field->text, none ? 0 : field->length, NULL);
+  if (none)
+    return demur_intern_add(&images->texts, "", 0, NULL);
+  g_autoptr(GString) line = g_string_new(NULL);
+  size_t length;
+  const char *value = demur_table_value(field, line, &length, &images->words);
+  return demur_intern_add(&images->texts, value, length, NULL);
 }
 
 /* Another series of a screen: what it does not say changes nothing. */
@@ -171,8 +177,10 @@ demur_nlst_images_read(const char *path, DemurColumnMap *columns, GPtrArray *war
   demur_table_faults_init(&reader.faults, table);
   demur_ids_init(&reader.pids, "pid", NULL);
   const gboolean ok = read_rows(&reader, images, table, columns, warnings, error);
-  if (ok)
+  if (ok) {
     demur_ids_warn(&reader.pids, warnings);
+    demur_missing_words_warn(&images->words, demur_table_name(table), warnings);
+  }
   demur_table_header_clear(&reader.header);
   demur_table_faults_clear(&reader.faults);
   demur_ids_clear(&reader.pids);

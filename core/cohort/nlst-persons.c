@@ -29,6 +29,7 @@ demur_nlst_columns_clear(DemurNlstColumns *columns) {
   demur_score_columns_clear(&columns->scores);
   g_clear_pointer(&columns->minus_ones, g_array_unref);
   g_clear_pointer(&columns->missing, g_free);
+  g_clear_pointer(&columns->lines, g_string_chunk_free);
 }
 
 const char *
@@ -58,7 +59,14 @@ demur_nlst_days_read(const DemurTableField *field, double least, int *days) {
 const char *
 demur_nlst_text(DemurNlstColumns *columns, const DemurTableField *fields, size_t column) {
   const DemurTableField *field = &fields[column];
-  return demur_table_count_missing(field, &columns->missing[column]) ? "" : field->text;
+  g_autoptr(GString) line = g_string_new(NULL);
+  size_t length;
+  const char *value = demur_table_value(field, line, &length, &columns->missing[column]);
+  if (value != line->str)
+    return value;
+  if (columns->lines == NULL)
+    columns->lines = g_string_chunk_new(256);
+  return g_string_chunk_insert_const(columns->lines, value);
 }
 
 /* Where the table does not say it (the public one). */

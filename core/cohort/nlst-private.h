@@ -55,9 +55,10 @@ typedef struct {
 typedef struct {
   DemurTableHeader header;
   gssize pid, site, screens[DEMUR_NLST_N_SCREENS], cancer, followup, death, split; /* persons */
-  gssize cancer_free;                                /* in place of followup */
-  gssize year, series;                               /* scores */
-  DemurMissingWords *missing;                        /* [n of columns] */
+  gssize cancer_free;         /* in place of followup */
+  gssize year, series;        /* scores */
+  DemurMissingWords *missing; /* [n of columns] */
+  GStringChunk *lines;        /* texts of cells that had line ends; NULL: none */
   DemurNlstDayCodes codes[DEMUR_NLST_N_DAY_COLUMNS]; /* persons */
   GArray *minus_ones;      /* DemurTableField of scr_days0: a day, or a code */
   gboolean before_day_one; /* other days of scr_days0 below -1: it is a day */

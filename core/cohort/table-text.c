@@ -358,8 +358,24 @@ demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words
   return TRUE;
 }
 
+const char *
+demur_table_value(const DemurTableField *field, GString *line, size_t *length,
+                  DemurMissingWords *words) {
+  *length = 0;
+  if (demur_table_count_missing(field, words))
+    return "";
+  *length = field->length;
+  if (!demur_table_one_line(field->text, field->length, line))
+    return field->text;
+  words->n_broken++;
+  *length = line->len;
+  return line->str;
+}
+
 void
 demur_missing_words_warn(const DemurMissingWords *words, const char *column, GPtrArray *warnings) {
+  if (words->n_broken > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_TRIMMED, column, NULL, NULL, words->n_broken, 0);
   if (words->n > 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_MISSING_WORDS, column, words->first, NULL,
                              words->n, 0);

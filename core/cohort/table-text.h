@@ -49,16 +49,22 @@ gboolean demur_table_id_may_be_several(const char *id);
  * None, missing, unknown, not recorded, or ".", "-", "--", "?", SAS's ".A" to ".Z". */
 gboolean demur_table_is_missing(const DemurTableField *field);
 
-/* Cells of one column that say in a word that nothing is recorded. All zero: none yet. */
+/* What was noticed of one column's cells. All zero: nothing yet. */
 typedef struct {
-  size_t n;
-  char first[16]; /* the first such word */
+  size_t n;        /* that say in a word that nothing is recorded */
+  char first[16];  /* the first such word */
+  size_t n_broken; /* with line ends, tabs or control characters in them */
 } DemurMissingWords;
 
 /* demur_table_is_missing, and a word is counted. */
 gboolean demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words);
 
-/* Adds a DEMUR_TABLE_MISSING_WORDS of the column where there were any. */
+/* The value [*length] that a cell is kept as: "" where nothing is recorded, on one line (line holds it then),
+ * else the field's own. What was done is counted. */
+const char *demur_table_value(const DemurTableField *field, GString *line, size_t *length,
+                              DemurMissingWords *words);
+
+/* Adds a DEMUR_TABLE_MISSING_WORDS, and a DEMUR_TABLE_TRIMMED, of the column where there were any. */
 void demur_missing_words_warn(const DemurMissingWords *words, const char *column,
                               GPtrArray *warnings);
 

@@ -190,11 +190,18 @@ test_names_are_one_line(void) {
   assert_status(imported, 0);
   assert_says(imported->out, "line ends");
   g_assert_null(strstr(imported->out, "\nforged"));
+  g_autofree char *more = sandbox_write(
+      sandbox, "more.csv", "site,\"war\nforged\"\nH2,\"W\nforged\"\nH forged: all is well,V\n", -1);
+  g_autoptr(Run) attached =
+      run_demur(sandbox, "cohort", "attach", "c", more, "--key", "site", NULL);
+  assert_status(attached, 0);
+  assert_says(attached->out, "line ends");
   g_autoptr(Run) exported = run_demur(sandbox, "cohort", "export", "c", "out.csv", NULL);
   assert_status(exported, 0);
   g_autofree char *path = sandbox_path(sandbox, "out.csv"), *text = NULL;
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
   g_assert_null(strstr(text, "\nforged"));
+  assert_says(text, "W forged");
   assert_says(text, "H forged: all is well");
   static const char *const steering[] = {"m\nforged", "m\xe2\x80\xaem", "m\x1b[2J"};
   for (size_t i = 0; i < G_N_ELEMENTS(steering); i++) {
