@@ -17,12 +17,9 @@ typedef __m256 Vector;
 typedef int Mask __attribute__((vector_size(32)));
 #define LANES 8
 #define TILE_VECTORS 2
-#define ROW_VECTORS 8
 #define SPLAT(x) _mm256_set1_ps(x)
 #define MADD(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define POSITIVE(x) _mm256_max_ps(x, _mm256_setzero_ps())
-#define NONZERO_BITS(x)                                                                            \
-  (guint32) _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NEQ_UQ))
 #define KERNEL(name) avx2_##name
 
 #include "selector/mlp-tiles.inc"

@@ -11,11 +11,9 @@ typedef float32x4_t Vector;
 typedef int Mask __attribute__((vector_size(16)));
 #define LANES 4
 #define TILE_VECTORS 4
-#define ROW_VECTORS 16
 #define SPLAT(x) vdupq_n_f32(x)
 #define MADD(a, b, c) vfmaq_f32(c, a, b)
 #define POSITIVE(x) vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(x), vcgtzq_f32(x)))
-#define NONZERO_BITS(x) vaddvq_u32(vbicq_u32((uint32x4_t){1, 2, 4, 8}, vceqzq_f32(x)))
 #define KERNEL(name) neon_##name
 
 #include "selector/mlp-tiles.inc"
