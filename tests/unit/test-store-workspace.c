@@ -18,6 +18,7 @@
 #include "store/selector-key.h"
 #include "store/scores.h"
 #include "store/audits.h"
+#include "store/reviews.h"
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
@@ -1074,7 +1075,36 @@ FRESH(test_killed_while_writing)
 FRESH(test_no_room)
 FRESH(test_verify_finds_changes)
 
-/* Right value: the list in events.h. What is done to scans, verdicts and opinions is none of it. */
+/* An assessment, and a person's word on it. */
+static void
+assess_and_comment(DemurWorkspace *workspace) {
+  const DemurVerdictBatch batch = {.selector = "s",
+                                   .selector_digest = "digest",
+                                   .model = "model",
+                                   .coverage = 0.9,
+                                   .threshold = 0.25,
+                                   .created = "2026"};
+  const DemurVerdictRecord verdict = {.scan_id = (char *)"1.2",
+                                      .risk = 0.1,
+                                      .risk_raw = 0.1,
+                                      .score = 0.5,
+                                      .verdict = DEMUR_VERDICT_ACCEPTED,
+                                      .reasons = (char *)"[]"};
+  DemurReviewRecord review = {.scan_id = (char *)"1.2",
+                              .kind = DEMUR_REVIEW_COMMENT,
+                              .comment = (char *)"seen",
+                              .shown = (char *)"{}",
+                              .user = (char *)"reader",
+                              .created = (char *)"2026"};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_verdicts_save(workspace, &batch, &verdict, 1, &error));
+  g_assert_true(demur_reviews_save(workspace, &review, &error));
+  g_assert_no_error(error);
+  g_free(review.verdict_digest);
+}
+
+/* Right value: the list in events.h. What is done to scans, verdicts and opinions is none of it. Keys are as they are
+ * written: a server refuses others, and an event of a row that isn't there. */
 static void
 test_what_evaluations_are_made_of(void) {
   static const struct {
@@ -1082,13 +1112,12 @@ test_what_evaluations_are_made_of(void) {
     const char *key;
     gboolean counts;
   } rows[] = {
-      {DEMUR_EVENT_COHORT, "cohort:c", TRUE},         {DEMUR_EVENT_OPENED, "series:1.2", FALSE},
-      {DEMUR_EVENT_TRAINING, "selector:s", TRUE},     {DEMUR_EVENT_REVIEW, "review:1", FALSE},
-      {DEMUR_EVENT_THRESHOLD, "threshold:s", TRUE},   {DEMUR_EVENT_EXPORT, "export", FALSE},
-      {DEMUR_EVENT_AUDIT, "audit:s", TRUE},           {DEMUR_EVENT_REMOVAL, "series:1.2", FALSE},
-      {DEMUR_EVENT_REMOVAL, "selector:s", TRUE},      {DEMUR_EVENT_REMOVAL, "score:1.2|m", FALSE},
-      {DEMUR_EVENT_REMOVAL, "cohort:c", TRUE},        {DEMUR_EVENT_IMPORT, "series:1.2", FALSE},
-      {DEMUR_EVENT_ASSESSMENT, "assessment:1", FALSE}};
+      {DEMUR_EVENT_COHORT, "cohort:c", TRUE},       {DEMUR_EVENT_OPENED, "opened:1.2", FALSE},
+      {DEMUR_EVENT_TRAINING, "selector:s", TRUE},   {DEMUR_EVENT_REVEAL, "assessment:1", FALSE},
+      {DEMUR_EVENT_THRESHOLD, "threshold:s", TRUE}, {DEMUR_EVENT_EXPORT, "export:verdicts", FALSE},
+      {DEMUR_EVENT_AUDIT, "audit:s", TRUE},         {DEMUR_EVENT_REMOVAL, "series:1.2", FALSE},
+      {DEMUR_EVENT_REMOVAL, "selector:s", TRUE},    {DEMUR_EVENT_REMOVAL, "score:1.2|m", FALSE},
+      {DEMUR_EVENT_REMOVAL, "cohort:c", TRUE},      {DEMUR_EVENT_IMPORT, "series:1.2", FALSE}};
   remove_workspace();
   g_autoptr(DemurWorkspace) workspace = open_workspace();
   g_autoptr(GError) error = NULL;
@@ -1103,6 +1132,10 @@ test_what_evaluations_are_made_of(void) {
     g_assert_cmpint(now > last, ==, rows[i].counts);
     last = now;
   }
+  assess_and_comment(workspace);
+  gint64 now = -1;
+  g_assert_true(demur_events_last_of_evaluation(workspace, &now, &error));
+  g_assert_cmpint(now, ==, last);
 }
 
 int
