@@ -75,7 +75,9 @@ demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,
     return g_strdup("");
   const char *title = demur_translate(translate, demur_watch_columns[signal].title);
   const char *time = patients[result->rows[result->change]].when;
-  g_autofree char *when = g_strndup(time != NULL ? time : "", strlen("2026-01-31"));
+  g_autofree char *when = translate != NULL
+                              ? demur_translate_day(translate, time != NULL ? time : "")
+                              : g_strndup(time != NULL ? time : "", strlen("2026-01-31"));
   if (demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY) {
     g_autofree char *what = subject(signal, result->text, translate);
     return share_words(signal, what, result, when, translate);

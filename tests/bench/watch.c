@@ -1,11 +1,11 @@
 /* The watch over simulated hospital-years.
  *
- *   bench-watch [YEARS [RUNS [SHIFT [SEED]]]]  SHIFT: the number of one of those below, alone; 0: all
+ *   bench-watch [YEARS [RUNS [SHIFT [SEED [CHANGE]]]]]  SHIFT: the number of one of those below, alone; 0: all
  *
  * The parts of the bets' money and of the 5 % were chosen on years of seeds 11, 13 and 14: years judged are of 15.
  * A hospital has 2,500 patients a year and a reference of 1,000 (another line: 300). Quiet: YEARS (500)
  * years in which nothing changes; in at most 5 % any of the 14 signals may reach its alarm. Shifts: RUNS
- * (400) years in each of which one thing changes behind the 1,000th patient. The delay is the number
+ * (400) runs in each of which one thing changes behind the 1,000th patient (CHANGE), looked at for 1,500 more. The delay is the number
  * of patients (labelled at once) from there to the alarm of that thing's own signal (to the first of any signal, in 50
  * runs: printed only), beside the delay of a CUSUM that is told both distributions and may be wrong in 5 % of years, as if nothing
  * else were to be watched, or in 5 % / 14, a fourteenth of what may be wrong in all: its limits are found on years of its
@@ -20,7 +20,7 @@
 #include "metrics/exchangeability.h"
 
 #define N_YEAR 2500
-#define CHANGE 1000
+#define BEHIND 1500 /* patients that are looked at behind a change */
 #define MOST_REFERENCE 1000
 #define LIMIT_YEARS 4000
 #define MIDDLE (-2.5)
@@ -35,6 +35,13 @@ typedef struct {
 static const Hospital usual = {0.06, 0.2, 0.0, 0.0, 1.0, 1.0};
 
 static guint64 seed = 15;
+static size_t change = 1000; /* patients before it */
+
+/* Patients of a run: of a quiet year N_YEAR. */
+static size_t
+n_looked_at(void) {
+  return change + BEHIND;
+}
 
 static double
 sigmoid(double x) {
@@ -71,18 +78,18 @@ draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
 
 static void
 draw_year(guint64 run, guint64 what, const Hospital *since, size_t n_reference,
-          DemurWatchPatient *reference, DemurWatchPatient *year) {
+          DemurWatchPatient *reference, size_t n, DemurWatchPatient *year) {
   DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_TEST, run, what, 0);
   for (size_t i = 0; i < n_reference; i++)
     reference[i] = draw(&random, &usual, 0);
-  for (size_t i = 0; i < N_YEAR; i++)
-    year[i] = draw(&random, i < CHANGE ? &usual : since, (gint64)i + 1);
+  for (size_t i = 0; i < n; i++)
+    year[i] = draw(&random, i < change ? &usual : since, (gint64)i + 1);
 }
 
 /* .. of one signal alone, with the limit that it has among all. */
 static DemurWatchResult *
 look_at_one(DemurWatchSignal signal, size_t n_reference, const DemurWatchPatient *reference,
-            const DemurWatchPatient *year) {
+            size_t n, const DemurWatchPatient *year) {
   g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
   plan->threshold = THRESHOLD;
   plan->alpha = 1.0 / demur_watch_limit(plan, signal);
@@ -90,15 +97,16 @@ look_at_one(DemurWatchSignal signal, size_t n_reference, const DemurWatchPatient
     if (s != signal && !(signal == DEMUR_WATCH_CALIBRATION && s == DEMUR_WATCH_OUTCOME))
       plan->rules[s] = DEMUR_WATCH_IGNORE;
   demur_watch_plan_refer(plan, reference, n_reference);
-  return demur_watch_look(plan, year, N_YEAR, NULL);
+  return demur_watch_look(plan, year, n, NULL);
 }
 
 static DemurWatchResult *
-look(size_t n_reference, const DemurWatchPatient *reference, const DemurWatchPatient *year) {
+look(size_t n_reference, const DemurWatchPatient *reference, size_t n,
+     const DemurWatchPatient *year) {
   g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
   plan->threshold = THRESHOLD;
   demur_watch_plan_refer(plan, reference, n_reference);
-  return demur_watch_look(plan, year, N_YEAR, NULL);
+  return demur_watch_look(plan, year, n, NULL);
 }
 
 /* The .9995 quantile of n draws of 5 %. */
@@ -121,8 +129,8 @@ quiet(size_t years, size_t n_reference) {
                                *year = g_new0(DemurWatchPatient, N_YEAR);
   size_t n_alarms = 0;
   for (size_t y = 0; y < years; y++) {
-    draw_year(y, 0, &usual, n_reference, reference, year);
-    g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
+    draw_year(y, 0, &usual, n_reference, reference, N_YEAR, year);
+    g_autoptr(DemurWatchResult) result = look(n_reference, reference, N_YEAR, year);
     gboolean any = FALSE;
     for (guint s = 0; s < DEMUR_N_WATCH; s++)
       any |= result->signals[s].alarm != DEMUR_WATCH_NONE;
@@ -173,16 +181,16 @@ likelihood_ratio(const Shift *shift, const DemurWatchPatient *p) {
   }
 }
 
-/* The largest CUSUM of a year; *reached: patients behind the change until it passed the limit. */
+/* The largest CUSUM of n patients; *reached: patients behind the change until it passed the limit. */
 static double
-cusum(const Shift *shift, const DemurWatchPatient *year, double limit, double *reached) {
+cusum(const Shift *shift, size_t n, const DemurWatchPatient *year, double limit, double *reached) {
   double sum = 0.0, most = 0.0;
   *reached = INFINITY;
-  for (size_t i = 0; i < N_YEAR; i++) {
+  for (size_t i = 0; i < n; i++) {
     sum = fmax(0.0, sum + likelihood_ratio(shift, &year[i]));
     most = fmax(most, sum);
-    if (i >= CHANGE && !isfinite(*reached) && sum >= limit)
-      *reached = (double)(i - CHANGE + 1);
+    if (i >= change && !isfinite(*reached) && sum >= limit)
+      *reached = (double)(i - change + 1);
   }
   return most;
 }
@@ -194,8 +202,8 @@ cusum_limits(const Shift *shift, guint64 what, DemurWatchPatient *reference,
   g_autofree double *most = g_new(double, LIMIT_YEARS);
   double reached;
   for (size_t y = 0; y < LIMIT_YEARS; y++) {
-    draw_year(1000000 + y, what, &usual, 0, reference, year);
-    most[y] = cusum(shift, year, INFINITY, &reached);
+    draw_year(1000000 + y, what, &usual, 0, reference, N_YEAR, year);
+    most[y] = cusum(shift, N_YEAR, year, INFINITY, &reached);
   }
   qsort(most, LIMIT_YEARS, sizeof *most, bench_compare);
   limits[0] = most[LIMIT_YEARS * 95 / 100];
@@ -205,15 +213,15 @@ cusum_limits(const Shift *shift, guint64 what, DemurWatchPatient *reference,
 /* The same of an e-process that is told both distributions and not when: sum_k w_k prod LR, the watch's own
  * beginnings, which may be wrong as seldom for all time. *reached: patients until it is 1 / level. */
 static double
-oracle_bets(const Shift *shift, const DemurWatchPatient *year, double level) {
+oracle_bets(const Shift *shift, size_t n, const DemurWatchPatient *year, double level) {
   double begun = 0.0;
-  for (size_t i = 0; i < N_YEAR; i++) {
+  for (size_t i = 0; i < n; i++) {
     if (i % DEMUR_EXCHANGE_BLOCK == 0)
       begun += demur_exchange_weight(i / DEMUR_EXCHANGE_BLOCK);
     begun *= exp(likelihood_ratio(shift, &year[i]));
     if (begun + demur_exchange_weight_from(i / DEMUR_EXCHANGE_BLOCK + 1) >= 1.0 / level &&
-        i >= CHANGE)
-      return (double)(i - CHANGE + 1);
+        i >= change)
+      return (double)(i - change + 1);
   }
   return INFINITY;
 }
@@ -223,11 +231,11 @@ oracle_bets(const Shift *shift, const DemurWatchPatient *year, double level) {
 static double
 least_delay(const Shift *shift, guint64 what, double level) {
   g_autofree DemurWatchPatient *none = g_new0(DemurWatchPatient, 1),
-                               *year = g_new0(DemurWatchPatient, N_YEAR);
+                               *year = g_new0(DemurWatchPatient, n_looked_at());
   double sum = 0.0, n = 0.0;
   for (size_t y = 0; y < 200; y++) {
-    draw_year(2000000 + y, what, &shift->since, 0, none, year);
-    for (size_t i = CHANGE; i < N_YEAR; i++, n++)
+    draw_year(2000000 + y, what, &shift->since, 0, none, n_looked_at(), year);
+    for (size_t i = change; i < n_looked_at(); i++, n++)
       sum += likelihood_ratio(shift, &year[i]);
   }
   return -log(level) / (sum / n);
@@ -237,7 +245,7 @@ static double
 delay_of(const DemurWatchSignalResult *signal) {
   if (signal->alarm == DEMUR_WATCH_NONE)
     return INFINITY;
-  return (double)signal->rows[signal->alarm] - CHANGE + 1.0;
+  return (double)signal->rows[signal->alarm] - (double)change + 1.0;
 }
 
 /* The ends of the 95 % interval of the ratio of the medians of late and best [n], run by run the same. */
@@ -261,9 +269,9 @@ ratio_interval(const double *late, const double *best, size_t n, double ends[2])
 }
 
 static double
-first_of_any(size_t n_reference, const DemurWatchPatient *reference,
+first_of_any(size_t n_reference, const DemurWatchPatient *reference, size_t n,
              const DemurWatchPatient *year) {
-  g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
+  g_autoptr(DemurWatchResult) result = look(n_reference, reference, n, year);
   double first = INFINITY;
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     first = fmin(first, delay_of(&result->signals[s]));
@@ -273,8 +281,9 @@ first_of_any(size_t n_reference, const DemurWatchPatient *reference,
 /* Whether the signal's own alarm comes within twice the delay of the CUSUM. */
 static gboolean
 shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
+  const size_t n = n_looked_at();
   g_autofree DemurWatchPatient *reference = g_new0(DemurWatchPatient, MOST_REFERENCE),
-                               *year = g_new0(DemurWatchPatient, N_YEAR);
+                               *year = g_new0(DemurWatchPatient, MAX(n, N_YEAR));
   g_autofree double *own = g_new(double, runs), *any = g_new(double, runs),
                     *oracle = g_new(double, runs), *shared = g_new(double, runs),
                     *bets = g_new(double, runs);
@@ -282,14 +291,14 @@ shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
   cusum_limits(shift, what, reference, year, limits);
   size_t n_found = 0, n_oracle = 0;
   for (size_t r = 0; r < runs; r++) {
-    draw_year(r, what, &shift->since, n_reference, reference, year);
-    g_autoptr(DemurWatchResult) one = look_at_one(shift->signal, n_reference, reference, year);
+    draw_year(r, what, &shift->since, n_reference, reference, n, year);
+    g_autoptr(DemurWatchResult) one = look_at_one(shift->signal, n_reference, reference, n, year);
     own[r] = delay_of(&one->signals[shift->signal]);
     if (r < ANY_RUNS)
-      any[r] = first_of_any(n_reference, reference, year);
-    cusum(shift, year, limits[0], &oracle[r]);
-    cusum(shift, year, limits[1], &shared[r]);
-    bets[r] = oracle_bets(shift, year, 0.05 / DEMUR_N_WATCH);
+      any[r] = first_of_any(n_reference, reference, n, year);
+    cusum(shift, n, year, limits[0], &oracle[r]);
+    cusum(shift, n, year, limits[1], &shared[r]);
+    bets[r] = oracle_bets(shift, n, year, 0.05 / DEMUR_N_WATCH);
     n_found += isfinite(own[r]) ? 1 : 0;
     n_oracle += isfinite(oracle[r]) ? 1 : 0;
   }
@@ -319,7 +328,7 @@ set_rates(Shift *shift) {
                                *year = g_new0(DemurWatchPatient, N_YEAR);
   double n = 0.0, before = 0.0, after = 0.0;
   for (size_t y = 0; y < 200; y++) {
-    draw_year(3000000 + y, 0, &usual, 0, none, year);
+    draw_year(3000000 + y, 0, &usual, 0, none, N_YEAR, year);
     for (size_t i = 0; i < N_YEAR; i++, n++) {
       before += truth(&usual, year[i].risk);
       after += truth(&shift->since, year[i].risk);
@@ -335,6 +344,7 @@ main(int argc, char **argv) {
   const size_t runs = argc > 2 ? (size_t)atoi(argv[2]) : 400;
   const size_t alone = argc > 3 ? (size_t)atoi(argv[3]) : 0;
   seed = argc > 4 ? g_ascii_strtoull(argv[4], NULL, 10) : seed;
+  change = argc > 5 ? (size_t)atoi(argv[5]) : change;
   Shift shifts[] = {
       {"kernel B60f 6 % -> 20 %", DEMUR_WATCH_KERNEL, .since = {0.2, 0.2, 0.0, 0.0, 1.0, 1.0}},
       {"kernel B60f 6 % -> 41 %", DEMUR_WATCH_KERNEL, .since = {0.41, 0.2, 0.0, 0.0, 1.0, 1.0}},
