@@ -64,19 +64,18 @@ on_comment_given(const char *text, gpointer data) {
   DemurWindow *window = comment->window;
   const DemurScan *scan = demur_session_scan(window->session);
   const gboolean same = scan != NULL && strcmp(scan->scan_id, comment->scan_id) == 0;
-  if (text == NULL)
-    ;
-  else if (same && scan->verdict_id == comment->verdict_id)
+  const char *why = same ? demur_scan_why_no_review(scan, demur_session_read_only(window->session),
+                                                    DEMUR_REVIEW_COMMENT)
+                         : _("Another case was opened meanwhile: the comment was not kept.");
+  if (text != NULL && why != NULL)
+    demur_session_notice(window->session, why, TRUE);
+  else if (text != NULL && scan->verdict_id == comment->verdict_id)
     demur_session_review(window->session, DEMUR_REVIEW_COMMENT, text);
-  else if (same && demur_scan_why_no_review(scan, demur_session_read_only(window->session),
-                                            DEMUR_REVIEW_COMMENT) == NULL)
+  else if (text != NULL)
     ask_for_comment(window,
                     _("The verdict was made anew while you wrote. Look at what is shown now: does "
                       "your comment still hold?"),
                     text);
-  else
-    demur_session_notice(window->session,
-                         _("Another case was opened meanwhile: the comment was not kept."), TRUE);
   g_free(comment->scan_id);
   g_object_unref(window);
   g_free(comment);
