@@ -8,25 +8,76 @@
 #define FIRST_BYTES                                                                                \
   512 /* the header of SQLite has 100; a document's format is among its first members */
 
-#define MOST_LABEL_BYTES ((gsize)1 << 20) /* looked at of a plan's table: thousands of scans */
+#define MOST_LABEL_BYTES ((gsize)16 << 20) /* looked at of a plan's table */
 
-/* Whether a plan's table, whose label is the last cell of a line and empty at first, has one. */
+/* The cells of a line (owned), without quotes and blanks around them. */
+static char **
+cells_of(const char *line, gsize length, char separator) {
+  GStrvBuilder *cells = g_strv_builder_new();
+  g_autoptr(GString) cell = g_string_new(NULL);
+  gboolean quoted = FALSE;
+  for (gsize i = 0; i <= length; i++) {
+    if (i == length || (line[i] == separator && !quoted)) {
+      g_strv_builder_add(cells, g_strstrip(cell->str));
+      g_string_set_size(cell, 0);
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else {
+      g_string_append_c(cell, line[i]);
+    }
+  }
+  char **list = g_strv_builder_end(cells);
+  g_strv_builder_unref(cells);
+  return list;
+}
+
+/* Where the labels stand in a plan's table, as it was written or as a spreadsheet kept it; -1: it is none. A plan has these
+ * four columns and no risk, which tables of cohorts have. */
+static gssize
+label_column(const char *line, gsize length, char separator) {
+  static const char *const named[] = {"scan_id", "patient_id", "site", "label"};
+  g_auto(GStrv) cells = cells_of(line, length, separator);
+  const char *const *list = (const char *const *)cells;
+  for (guint i = 0; i < G_N_ELEMENTS(named); i++)
+    if (!g_strv_contains(list, named[i]))
+      return -1;
+  if (g_strv_contains(list, "risk"))
+    return -1;
+  gssize label = 0;
+  while (strcmp(cells[label], "label") != 0)
+    label++;
+  return label;
+}
+
+/* Whether a line has something at that place. */
+static gboolean
+has_cell(const char *line, gsize length, char separator, gssize at) {
+  g_auto(GStrv) cells = cells_of(line, length, separator);
+  return (gssize)g_strv_length(cells) > at && *cells[at] != '\0';
+}
+
+/* Whether it is a plan's table with a label, or one that is too long to know that it has none. */
 static gboolean
 has_labels(const char *place, const char *head, gsize n) {
-  static const char header[] = "scan_id,patient_id,site,label";
-  if (n < sizeof header || memcmp(head, header, sizeof header - 1) != 0 ||
-      strchr("\r\n", head[sizeof header - 1]) == NULL)
+  static const char mark[] = "\xef\xbb\xbf"; /* that the text is UTF-8 */
+  const gsize skipped = n >= 3 && memcmp(head, mark, 3) == 0 ? 3 : 0;
+  const gsize header = (gsize)(((const char *)memchr(head, '\n', n) ?: head + n) - head);
+  gssize label = -1;
+  char separator = 0;
+  for (const char *one = ",;\t"; label < 0 && *one != '\0' && header > skipped; one++) {
+    separator = *one;
+    label = label_column(head + skipped, header - skipped, separator);
+  }
+  if (label < 0)
     return FALSE;
-  g_autofree char *text = g_malloc(MOST_LABEL_BYTES + 1);
+  g_autofree char *text = g_malloc(MOST_LABEL_BYTES);
   if (!demur_file_input_begin(place, text, MOST_LABEL_BYTES, &n, NULL))
     return FALSE;
-  text[n] = '\0';
-  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-  gboolean any = FALSE;
-  /* What stands behind the last line end is cut off, or nothing. */
-  for (char **line = lines + 1; !any && line[0] != NULL && line[1] != NULL; line++) {
-    g_strchomp(*line);
-    any = **line != '\0' && !g_str_has_suffix(*line, ",");
+  gboolean any = n == MOST_LABEL_BYTES;
+  for (gsize at = header + 1, length; !any && at < n; at += length + 1) {
+    const char *end = memchr(text + at, '\n', n - at);
+    length = end != NULL ? (gsize)(end - text) - at : n - at;
+    any = has_cell(text + at, length, separator, label);
   }
   return any;
 }

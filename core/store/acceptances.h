@@ -88,7 +88,7 @@ typedef struct {
   char *
       origin; /* what the selector was made of (selector/release.h); NULL: it could not be read any more */
   char *document; /* the plan's; of an audit its labels: a JSON object of scan_id and 0 or 1 */
-  char *digest;   /* of the plan; of an audit NULL */
+  char *digest;   /* SHA-256 of the document */
   char *made;     /* when the plan, or the audit, was */
   char *answer;   /* the last; of an audit NULL */
   size_t n_labels;
@@ -96,7 +96,7 @@ typedef struct {
 
 void demur_site_seen_free(DemurSiteSeen *seen);
 
-/* Array of DemurSiteSeen (owned) of the site, oldest first. DEMUR_ERROR_STORE for a plan that is not the one that was
+/* Array of DemurSiteSeen (owned) of the site, oldest first. DEMUR_ERROR_STORE for a document that is not the one that was
  * saved. */
 GPtrArray *demur_site_seen_list(DemurWorkspace *workspace, const char *site,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -68,11 +68,11 @@ demur_site_seen_list(DemurWorkspace *workspace, const char *site, GError **error
   for (guint i = 0; list != NULL && i < list->len; i++) {
     const DemurSiteSeen *seen = list->pdata[i];
     g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, seen->document, -1);
-    if (seen->by == DEMUR_SEEN_BY_PLAN && g_strcmp0(digest, seen->digest) != 0) {
+    if (g_strcmp0(digest, seen->digest) != 0) {
       demur_error_set(
           error, DEMUR_ERROR_STORE,
-          "an ended plan of the acceptance test of site '%s' is not the one that was saved: find out "
-          "who changed the workspace",
+          "what an ended plan or audit of site '%s' saw is not what was saved: find out who changed "
+          "the workspace",
           seen->site);
       return NULL;
     }
@@ -139,13 +139,16 @@ keep_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, char
   return insert(workspace, &of_plan, created, error);
 }
 
-/* The selector that ends, as the lists have it (owned); NULL with error, or where there is none. */
+/* The selector that ends, as the lists have it (owned); NULL with error. */
 static DemurSelectorRecord *
 find_selector(DemurWorkspace *workspace, const char *name, GError **error) {
   g_autoptr(GPtrArray) records = demur_selectors_list(workspace, error);
   for (guint r = 0; records != NULL && r < records->len; r++)
     if (strcmp(((const DemurSelectorRecord *)records->pdata[r])->name, name) == 0)
       return g_ptr_array_steal_index(records, r);
+  if (records != NULL)
+    demur_error_set(error, DEMUR_ERROR_STORE, "selector '%s' is not in the list of selectors",
+                    name);
   return NULL;
 }
 
@@ -178,6 +181,9 @@ demur_site_seen_keep(DemurWorkspace *workspace, const char *selector, const char
       return FALSE;
   for (guint i = 0; i < audits->len; i++) {
     const DemurAuditRecord *audit = audits->pdata[i];
+    if (audit->labels == NULL)
+      continue;
+    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, audit->labels, -1);
     const DemurSiteSeen of_audit = {.by = DEMUR_SEEN_BY_AUDIT,
                                     .selector = audit->selector,
                                     .selector_digest = record->digest,
@@ -185,9 +191,10 @@ demur_site_seen_keep(DemurWorkspace *workspace, const char *selector, const char
                                     .cohort = audit->cohort,
                                     .site = audit->site,
                                     .document = audit->labels,
+                                    .digest = digest,
                                     .made = audit->created,
                                     .n_labels = audit->n_labels};
-    if (audit->labels != NULL && !insert(workspace, &of_audit, created, error))
+    if (!insert(workspace, &of_audit, created, error))
       return FALSE;
   }
   return TRUE;

@@ -190,7 +190,8 @@ take_plan(const Asked *asked, const DemurAcceptancePlanRecord *one, const char *
     earlier_free(earlier);
     return FALSE;
   }
-  if (of_selector && one->made > asked->plan) {
+  /* What may be of another selector counts among what was spent, and takes no plan out of force. */
+  if (of_selector && !unsure && one->made > asked->plan) {
     g_free(asked->before->newer);
     asked->before->newer = g_strdup(one->created);
   }

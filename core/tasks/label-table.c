@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/translate.h"
 #include "base/number.h"
 #include "cohort/table-header.h"
@@ -22,7 +23,7 @@ label_clear(gpointer data) {
 typedef struct {
   DemurTableHeader header;
   gssize scan_id, patient_id, site, label, date; /* -1: absent */
-  char today[9];                                 /* "20260131" */
+  char last_day[9];                              /* that can be today's somewhere: "20260201" */
   gboolean needs_site;
   DemurTableFaults faults;
   DemurIds scans, patients, sites;
@@ -69,6 +70,23 @@ take_day(const char *text, char day[9]) {
                           (GDateYear)(number / 10000));
 }
 
+/* The last day that a person may write now: local days begin up to fourteen hours before those of UTC. */
+static gboolean
+take_last_day(const char *now, char day[9], GError **error) {
+  char today[9];
+  if (!take_day(now, today)) {
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the clock says '%s', which is no day", now);
+    return FALSE;
+  }
+  const int number = atoi(today);
+  GDate date;
+  g_date_clear(&date, 1);
+  g_date_set_dmy(&date, (GDateDay)(number % 100), (GDateMonth)(number / 100 % 100),
+                 (GDateYear)(number / 10000));
+  g_date_add_days(&date, 1);
+  return g_date_strftime(day, 9, "%Y%m%d", &date) == 8;
+}
+
 /* NULL where nothing stands there, or what does is noted. */
 static char *
 read_date(Reader *reader, const DemurTableField *field) {
@@ -79,7 +97,7 @@ read_date(Reader *reader, const DemurTableField *field) {
   if (!take_day(text, day))
     demur_table_faults_note(&reader->faults, field, "date",
                             "'%s' is no day; write one such as 2026-01-31, or nothing", text);
-  else if (strcmp(day, reader->today) > 0)
+  else if (strcmp(day, reader->last_day) > 0)
     demur_table_faults_note(&reader->faults, field, "date",
                             "'%s' lies in the future: no outcome is known yet", text);
   else
@@ -156,13 +174,13 @@ labels_new(void) {
 static GArray *
 read_all(const char *path, DemurColumnMap *map, const char *now, gboolean needs_site,
          char **site_name, GPtrArray *warnings, GError **error) {
+  Reader reader = {.needs_site = needs_site};
+  if (!take_last_day(now, reader.last_day, error))
+    return NULL;
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
   g_autoptr(GArray) rows = labels_new();
-  Reader reader = {.needs_site = needs_site};
-  if (!take_day(now, reader.today))
-    g_strlcpy(reader.today, "99991231", sizeof reader.today);
   demur_ids_init(&reader.scans, "scan_id", NULL);
   demur_ids_init(&reader.patients, "patient_id", NULL);
   demur_ids_init(&reader.sites, "site", NULL);

@@ -95,6 +95,7 @@ static const struct {
      " FROM site_audit_plan WHERE %s) a ON a.selector_id = s.id"},
     {"threshold", "SELECT 's: its threshold for coverage ' || printf('%%g', coverage) || '\n' ||"
                   " 'threshold:s|' || printf('%%g', coverage) FROM threshold WHERE %s"},
+    {"site_seen", "SELECT 'site-seen:' || id FROM site_seen WHERE %s"},
     {"watch", "SELECT 'watch:' || id FROM watch WHERE %s"},
     {"watch_alarm", "SELECT 'watch-alarm:' || id FROM watch_alarm WHERE %s"},
     {"watch_label", "SELECT 'watch-labels:' || event FROM watch_label WHERE %s"},
@@ -191,7 +192,9 @@ add_the_rest(const Sandbox *sandbox) {
                                    .seconds = 1,
                                    .created = made};
   ok = ok && demur_acceptances_save(workspace, &answer, &error) &&
-       demur_score_runs_add(workspace, &run, &error);
+       demur_score_runs_add(workspace, &run, &error) && demur_workspace_begin(workspace, &error) &&
+       demur_site_seen_keep(workspace, selector->name, made, &error) &&
+       demur_workspace_commit(workspace, &error);
   DemurWatchRecord watch = {.selector = selector->name,
                             .selector_digest = selector->digest,
                             .site = (char *)"s0",

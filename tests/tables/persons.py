@@ -88,7 +88,7 @@ def commands(bench):
         "`assess`": [(["assess", "t", "--cohort", "p", "--json"], []), (["export", "v.csv", "--cohort", "p"], ["v.csv"]),
                      (["export", "v.json", "--cohort", "p", "--format", "json"], ["v.json"]),
                      (["audit", "plan", "t", "--cohort", "p", "--site", site, "--scans", "12", "-o", "plan.csv"], ["plan.csv"]),
-                     (["accept", "plan", "t", "--cohort", "p", "--site", site, "-o", "accept.csv"], ["accept.csv"])],
+                     (["accept", "plan", "t", "--cohort", "p", "--site", site, "-o", "accept-plan.csv"], ["accept-plan.csv"])],
         "`evaluate`": [(["evaluate", *p, "--json"], []), (["evaluate", *p], []), (["evaluate", *p, "--group-by", "site"], []),
                        (["tune", "t", "--cohort", "p", "--coverage", "0.8"], []), (["selector", "show", "t", "--json"], []),
                        (["train", "u", "--cohort", "p", *QUICK], []), (["train", "v", "--cohort", "p", "--json", *QUICK], []),

@@ -171,6 +171,17 @@ labels_are_not_replaced(Fixture *f, gconstpointer data) {
               {"scan_id,patient_id,site,label\na,p,H,\nb,q,H,1\n", TRUE},
               {"scan_id,patient_id,site,label\r\na,p,H,0\r\nb,q,H,\r\n", TRUE},
               {"scan_id,patient_id,site,label\r\na,p,H,\r\n\r\n", FALSE},
+              {"scan_id;patient_id;site;label\na;p;H;1\nb;q;H;\n", TRUE}, /* a German spreadsheet */
+              {"scan_id\tpatient_id\tsite\tlabel\na\tp\tH\t1\n", TRUE},
+              {"\xef\xbb\xbfscan_id,patient_id,site,label\na,p,H,1\n", TRUE},
+              {"scan_id,patient_id,site,label,date\na,p,H,,\nb,q,H,1,2026-01-31\n", TRUE},
+              {"scan_id,patient_id,site,label,date\na,p,H,,2026-01-31\n", FALSE},
+              {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"\"\n", FALSE},
+              {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"0\"\n", TRUE},
+              {"label,site,scan_id,patient_id\n1,H,a,p\n", TRUE},
+              {"scan_id,patient_id,site,label\na,p,H,1", TRUE}, /* no end of its line */
+              {"scan_id,patient_id,site,label\na,p,H,", FALSE},
+              {"scan_id,patient_id,site,label", FALSE},
               {"scan_id,patient_id,site,label,risk\na,p,H,1,0.5\n", FALSE},
               {"scan_id,site,label\na,H,1\n", FALSE}};
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -182,6 +193,14 @@ labels_are_not_replaced(Fixture *f, gconstpointer data) {
     else
       g_assert_true(demur_file_output_check(path, DEMUR_FILE_REPLACE, &error));
   }
+  /* More than is looked at: what can't be known is kept. */
+  g_autofree char *path = in(f, "plan.csv");
+  g_autoptr(GString) text = g_string_new("scan_id,patient_id,site,label\n");
+  while (text->len < (gsize)17 << 20)
+    g_string_append(text, "a,p,H,\n");
+  g_string_append(text, "b,q,H,1\n");
+  put(path, text->str);
+  assert_refused(path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "labels stand");
 }
 
 static void

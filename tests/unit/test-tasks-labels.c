@@ -45,16 +45,17 @@ test_reads(void) {
   }
 }
 
-/* A day with dashes or without, with a time behind it, or none; today is no future. */
+/* A day with dashes or without, with a time behind it, or none; what is today anywhere is no future: 1 February begins
+ * in New Zealand while it is noon of 31 January by UTC. */
 static void
 test_days(void) {
   g_autofree char *site = NULL;
   g_autoptr(GError) error = NULL;
   g_autoptr(GArray) rows = read_text("scan_id,site,label,date\na,A,1,2026-01-31\nb,A,1,20250228\n"
-                                     "c,A,1,2024-02-29T10:00:00Z\nd,A,1,\n",
+                                     "c,A,1,2024-02-29T10:00:00Z\nd,A,1,\ne,A,1,2026-02-01\n",
                                      &site, &error);
   g_assert_no_error(error);
-  static const char *const days[] = {"20260131", "20250228", "20240229", NULL};
+  static const char *const days[] = {"20260131", "20250228", "20240229", NULL, "20260201"};
   g_assert_cmpuint(rows->len, ==, G_N_ELEMENTS(days));
   for (guint i = 0; i < rows->len; i++)
     g_assert_cmpstr(g_array_index(rows, DemurLabel, i).date, ==, days[i]);
@@ -73,7 +74,7 @@ test_refuses(void) {
       {"scan_id,site\ns1,A\n", "the header has no column label"},
       {"scan_id,site,label\ns1,A\n", "line 2, column 4: the row has 2 fields"},
       {"scan_id,site,label\n", "line 2, column 1: a header but no row"},
-      {"scan_id,site,label,date\ns1,A,1,2026-02-01\n", "'2026-02-01' lies in the future"},
+      {"scan_id,site,label,date\ns1,A,1,2026-02-02\n", "'2026-02-02' lies in the future"},
       {"scan_id,site,label,date\ns1,A,1,31.1.2026\n", "'31.1.2026' is no day"},
       {"scan_id,site,label,date\ns1,A,1,2025-02-29\n", "is no day"},
   };
