@@ -44,7 +44,7 @@ label_column(const char *line, gsize length, char separator) {
   if (g_strv_contains(list, "risk"))
     return -1;
   gssize label = 0;
-  while (strcmp(cells[label], "label") != 0)
+  while (strcmp(cells[label], named[G_N_ELEMENTS(named) - 1]) != 0)
     label++;
   return label;
 }

@@ -2644,7 +2644,8 @@ def an_alarm_is_lifted_with_who_and_why():
     shown = demur(workspace, "watch", "show", "first")["watches"][0]
     alarm = next(a for a in shown["alarms"] if a["signal"] == "kernel")
     kernel = next(s for s in shown["signals"] if s["signal"] == "kernel")
-    changed = kernel["what_changed"]
+    day = lambda found: f"{int(found[3])}\xa0{time.strftime('%B', time.strptime(found[0], '%Y-%m-%d'))}\xa0{found[1]}"
+    changed = re.sub(r"(\d{4})-(\d\d)-(\d\d)", day, kernel["what_changed"])  # days stand on the page as people write them
     assert shown["withheld"] and alarm["withholds"], shown
     app.activate("win.page", "'worklist'")
     app.activate("win.page", "'watch'")
