@@ -148,8 +148,10 @@ fault(DemurConnection *connection, const char **message) {
 static gboolean
 check(Connection *c, PGresult *result) {
   const ExecStatusType status = PQresultStatus(result);
-  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+    c->gave_up = FALSE; /* the answer came before it was taken back */
     return TRUE;
+  }
   fail(c, result);
   PQclear(result);
   return FALSE;
@@ -181,13 +183,18 @@ send_cancel(gpointer cancel) {
 }
 
 /* Takes back what the server is asked; it may have answered meanwhile. One that doesn't answer this either is left: what
- * it was asked is taken back there when it finds the line closed, since nobody will commit it. libpq waits for the
+ * it was asked is taken back there when it finds the line closed, but for a COMMIT that it has already. libpq waits for the
  * end of the taking back without a limit, so that is done beside. */
 static void
 take_back(Connection *c) {
   PGcancel *cancel = PQgetCancel(c->server);
-  if (cancel != NULL)
-    g_thread_unref(g_thread_new("take back", send_cancel, cancel));
+  if (cancel != NULL) {
+    GThread *beside = g_thread_try_new("take back", send_cancel, cancel, NULL);
+    if (beside != NULL)
+      g_thread_unref(beside);
+    else
+      send_cancel(cancel);
+  }
   if (!has_answered(c, PATIENCE_TAKING_BACK_MS))
     (void)shutdown(PQsocket(c->server), SHUT_RDWR);
 }
@@ -712,8 +719,12 @@ commit(DemurConnection *connection, guint depth) {
   /* What failed before, and was not undone, would make of it a rollback. */
   if (PQtransactionStatus(c->server) == PQTRANS_INERROR)
     return keep_fault(c, DEMUR_FAULT_OTHER, "what was written before failed");
-  if (!execute(c, "COMMIT"))
+  if (!execute(c, "COMMIT")) {
+    /* A server that was left while it had the COMMIT may carry it out yet. */
+    if (PQstatus(c->server) != CONNECTION_OK)
+      c->fault = DEMUR_FAULT_AWAY;
     return FALSE;
+  }
   c->in_transaction = FALSE;
   return TRUE;
 }
@@ -724,7 +735,9 @@ rollback(DemurConnection *connection, guint depth) {
   g_autofree char *sql = depth == 0 ? g_strdup("ROLLBACK")
                                     : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", depth, depth);
   (void)drain(c); /* it is undone, whatever came of it */
-  if (PQtransactionStatus(c->server) != PQTRANS_IDLE)
+  /* Twice: what takes back an earlier statement is sent beside, and may arrive for this one. */
+  for (int tries = depth == 0 ? 2 : 1; tries > 0 && PQtransactionStatus(c->server) != PQTRANS_IDLE;
+       tries--)
     PQclear(ask(c, sql));
   if (depth == 0)
     c->in_transaction = FALSE;

@@ -21,8 +21,9 @@ static const char *const advice[DEMUR_N_FAULTS] = {
     [DEMUR_FAULT_NO_LINE] = N_("nothing was written; check the address, the database and the user, "
                                "and whether the server is there"),
     [DEMUR_FAULT_PASSWORD] = N_(
-        "nothing was written; it is wrong or has expired: who administers the server can give another one "
-        "(ALTER ROLE .. PASSWORD .. VALID UNTIL), which goes into ~/.pgpass"),
+        "nothing was written; the password is wrong or has expired, there is no such database, the "
+        "user may not connect to it, or too many are connected: ask who administers the server; a "
+        "password goes into ~/.pgpass"),
     [DEMUR_FAULT_NO_PASSWORD] =
         N_("nothing was written; put it into ~/.pgpass (PostgreSQL, The Password File)"),
     [DEMUR_FAULT_REFUSED] = N_("the server does not let this user do it; who administers the "
@@ -55,8 +56,8 @@ error_of_server(DemurFault fault, const char *path, const char *doing) {
                            path, doing, advice[fault]);
   case DEMUR_FAULT_PASSWORD:
     return demur_error_new(DEMUR_ERROR_AWAY,
-                           "workspace %s: %s: the server did not take the password; %s", path,
-                           doing, advice[fault]);
+                           "workspace %s: %s: the server did not let this user in; %s", path, doing,
+                           advice[fault]);
   case DEMUR_FAULT_NO_PASSWORD:
     return demur_error_new(
         DEMUR_ERROR_AWAY, "workspace %s: %s: the server asks for a password, and there is none; %s",

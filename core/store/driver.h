@@ -33,7 +33,7 @@ typedef enum {
   DEMUR_FAULT_DISK,    /* it can't be read or written */
   DEMUR_FAULT_AWAY,    /* the server went away while there was a line to it */
   DEMUR_FAULT_NO_LINE, /* there never was a line: no such server, database or user, or it is away */
-  DEMUR_FAULT_PASSWORD,    /* likewise: the server did not take the password */
+  DEMUR_FAULT_PASSWORD,    /* likewise: the server did not let the user in, who gave a password */
   DEMUR_FAULT_NO_PASSWORD, /* likewise: it asks for one, and there is none */
   DEMUR_FAULT_REFUSED,     /* the server doesn't let this user do it */
   DEMUR_FAULT_OLD,         /* the schema is older, and there is no way from it to this one */

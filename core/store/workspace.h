@@ -52,7 +52,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspace, demur_workspace_close)
 
 /* From now on a wait for another program's lock is a step of progress, which may cancel it, and
  * lasts up to a minute; so is a wait for a server that takes more than a second for an answer, as long as that takes.
- * Cancelled, nothing of the open transaction is written. progress is borrowed until the workspace is closed; NULL: as before. */
+ * Cancelled, nothing of the open transaction is written, but where a server has its end already
+ * (DEMUR_ERROR_AWAY: as a whole or not at all). progress is borrowed until the workspace is closed; NULL: as before. */
 void demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress);
 
 /* How long a writer waits while another program holds the lock. */

@@ -78,8 +78,9 @@ a_password_that_is_not_taken_is_told(void) {
   static const struct {
     const char *user, *password, *says;
   } people[] = {
-      {"late", "secret", "the server did not take the password"},
-      {"valid", "wrong", "the server did not take the password"},
+      {"late", "secret", "the server did not let this user in"},
+      {"valid", "wrong", "the server did not let this user in"},
+      {"valid&dbname=absent", "secret", "there is no such database"},
       {"valid", NULL, "the server asks for a password, and there is none"},
   };
   g_autofree char *path = demur_test_store_path("/passwords", "w");
