@@ -188,15 +188,18 @@ send_cancel(gpointer cancel) {
 static void
 take_back(Connection *c) {
   PGcancel *cancel = PQgetCancel(c->server);
-  if (cancel != NULL) {
-    GThread *beside = g_thread_try_new("take back", send_cancel, cancel, NULL);
+  GThread *beside =
+      cancel != NULL ? g_thread_try_new("take back", send_cancel, cancel, NULL) : NULL;
+  if (beside == NULL && cancel != NULL)
+    send_cancel(cancel);
+  if (has_answered(c, PATIENCE_TAKING_BACK_MS)) {
     if (beside != NULL)
-      g_thread_unref(beside);
-    else
-      send_cancel(cancel);
+      g_thread_join(beside); /* one that arrives later would take back what is asked next */
+    return;
   }
-  if (!has_answered(c, PATIENCE_TAKING_BACK_MS))
-    (void)shutdown(PQsocket(c->server), SHUT_RDWR);
+  if (beside != NULL)
+    g_thread_unref(beside);
+  (void)shutdown(PQsocket(c->server), SHUT_RDWR);
 }
 
 /* Until there is an answer, as long as it takes; who works is asked meanwhile whether to go on. */
