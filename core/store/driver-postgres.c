@@ -148,10 +148,8 @@ fault(DemurConnection *connection, const char **message) {
 static gboolean
 check(Connection *c, PGresult *result) {
   const ExecStatusType status = PQresultStatus(result);
-  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-    c->gave_up = FALSE; /* the answer came before it was taken back */
+  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
     return TRUE;
-  }
   fail(c, result);
   PQclear(result);
   return FALSE;
