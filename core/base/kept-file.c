@@ -10,21 +10,24 @@
 
 #define MOST_LABEL_BYTES ((gsize)16 << 20) /* looked at of a plan's table */
 
-/* The cells of a line (owned), without quotes and blanks around them. */
+/* The cells of the row at *at of text[n] (owned), without quotes and blanks around them; a line end within quotes is of its
+ * cell. *at: behind the row's end, or n. */
 static char **
-cells_of(const char *line, gsize length, char separator) {
+take_row(const char *text, gsize n, char separator, gsize *at) {
   GStrvBuilder *cells = g_strv_builder_new();
   g_autoptr(GString) cell = g_string_new(NULL);
-  gboolean quoted = FALSE;
-  for (gsize i = 0; i <= length; i++) {
-    if (i == length || (line[i] == separator && !quoted)) {
+  gboolean quoted = FALSE, ended = FALSE;
+  for (gsize i = *at; !ended; i++) {
+    ended = i == n || (text[i] == '\n' && !quoted);
+    if (ended || (text[i] == separator && !quoted)) {
       g_strv_builder_add(cells, g_strstrip(cell->str));
       g_string_set_size(cell, 0);
-    } else if (line[i] == '"') {
+    } else if (text[i] == '"') {
       quoted = !quoted;
     } else {
-      g_string_append_c(cell, line[i]);
+      g_string_append_c(cell, text[i]);
     }
+    *at = MIN(i + 1, n);
   }
   char **list = g_strv_builder_end(cells);
   g_strv_builder_unref(cells);
@@ -34,9 +37,8 @@ cells_of(const char *line, gsize length, char separator) {
 /* Where the labels stand in a plan's table, as it was written or as a spreadsheet kept it; -1: it is none. A plan has these
  * four columns and no risk, which tables of cohorts have. */
 static gssize
-label_column(const char *line, gsize length, char separator) {
+label_column(char **cells) {
   static const char *const named[] = {"scan_id", "patient_id", "site", "label"};
-  g_auto(GStrv) cells = cells_of(line, length, separator);
   const char *const *list = (const char *const *)cells;
   for (guint i = 0; i < G_N_ELEMENTS(named); i++)
     if (!g_strv_contains(list, named[i]))
@@ -49,37 +51,28 @@ label_column(const char *line, gsize length, char separator) {
   return label;
 }
 
-/* Whether a line has something at that place. */
-static gboolean
-has_cell(const char *line, gsize length, char separator, gssize at) {
-  g_auto(GStrv) cells = cells_of(line, length, separator);
-  return (gssize)g_strv_length(cells) > at && *cells[at] != '\0';
-}
-
 /* Whether it is a plan's table with a label, or one that is too long to know that it has none. */
 static gboolean
-has_labels(const char *place, const char *head, gsize n) {
+has_labels(const char *place) {
   static const char mark[] = "\xef\xbb\xbf"; /* that the text is UTF-8 */
-  const gsize skipped = n >= 3 && memcmp(head, mark, 3) == 0 ? 3 : 0;
-  const gsize header = (gsize)(((const char *)memchr(head, '\n', n) ?: head + n) - head);
-  gssize label = -1;
-  char separator = 0;
-  for (const char *one = ",;\t"; label < 0 && *one != '\0' && header > skipped; one++) {
-    separator = *one;
-    label = label_column(head + skipped, header - skipped, separator);
-  }
-  if (label < 0)
-    return FALSE;
+  gsize n = 0;
   g_autofree char *text = g_malloc(MOST_LABEL_BYTES);
   if (!demur_file_input_begin(place, text, MOST_LABEL_BYTES, &n, NULL))
     return FALSE;
-  gboolean any = n == MOST_LABEL_BYTES;
-  for (gsize at = header + 1, length; !any && at < n; at += length + 1) {
-    const char *end = memchr(text + at, '\n', n - at);
-    length = end != NULL ? (gsize)(end - text) - at : n - at;
-    any = has_cell(text + at, length, separator, label);
+  const gsize start = n >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+  for (const char *separator = ",;\t"; *separator != '\0'; separator++) {
+    gsize at = start;
+    g_auto(GStrv) header = take_row(text, n, *separator, &at);
+    const gssize label = label_column(header);
+    gboolean any = label >= 0 && n == MOST_LABEL_BYTES;
+    while (label >= 0 && !any && at < n) {
+      g_auto(GStrv) cells = take_row(text, n, *separator, &at);
+      any = (gssize)g_strv_length(cells) > label && *cells[label] != '\0';
+    }
+    if (any)
+      return TRUE;
   }
-  return any;
+  return FALSE;
 }
 
 static DemurKeptFile
@@ -101,7 +94,7 @@ kind_of(const char *place) {
   for (size_t d = 0; d < G_N_ELEMENTS(documents); d++)
     if (memmem(bytes, n, documents[d].format, strlen(documents[d].format)) != NULL)
       return documents[d].kind;
-  return has_labels(place, bytes, n) ? DEMUR_KEPT_LABELS : DEMUR_KEPT_NONE;
+  return has_labels(place) ? DEMUR_KEPT_LABELS : DEMUR_KEPT_NONE;
 }
 
 DemurKeptFile

@@ -179,6 +179,8 @@ labels_are_not_replaced(Fixture *f, gconstpointer data) {
               {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"\"\n", FALSE},
               {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"0\"\n", TRUE},
               {"label,site,scan_id,patient_id\n1,H,a,p\n", TRUE},
+              {"scan_id,patient_id,site,label\n\"a\nb\",p,H,1\n", TRUE},
+              {"scan_id,patient_id,site,label\n\"a\nb\",p,H,\n", FALSE},
               {"scan_id,patient_id,site,label\na,p,H,1", TRUE}, /* no end of its line */
               {"scan_id,patient_id,site,label\na,p,H,", FALSE},
               {"scan_id,patient_id,site,label", FALSE},
@@ -193,6 +195,17 @@ labels_are_not_replaced(Fixture *f, gconstpointer data) {
     else
       g_assert_true(demur_file_output_check(path, DEMUR_FILE_REPLACE, &error));
   }
+  /* A label behind many columns. */
+  g_autoptr(GString) wide = g_string_new("scan_id,patient_id,site");
+  for (int i = 0; i < 200; i++)
+    g_string_append_printf(wide, ",column%d", i);
+  g_string_append(wide, ",label\na,p,H");
+  for (int i = 0; i < 200; i++)
+    g_string_append(wide, ",");
+  g_string_append(wide, ",1\n");
+  g_autofree char *wide_path = in(f, "wide.csv");
+  put(wide_path, wide->str);
+  assert_refused(wide_path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "labels stand");
   /* More than is looked at: what can't be known is kept. */
   g_autofree char *path = in(f, "plan.csv");
   g_autoptr(GString) text = g_string_new("scan_id,patient_id,site,label\n");
