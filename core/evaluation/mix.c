@@ -341,9 +341,20 @@ student_interval(const Ends *ends, DemurMixValue value) {
   return (DemurInterval){change - half, change + half};
 }
 
+/* Whether the value is an O:E, or its change, where no outcome came: replicates have none either, and 0 to 0 would be sure
+ * of what is not known. Of a change by the present mix: what has no outcome there has none in another. */
+static gboolean
+no_outcome_came(const Ends *ends, DemurMixValue value, int which) {
+  DemurScale scale;
+  return demur_mix_value_is_ratio(value, &scale) && scale == DEMUR_SCALE_LOG &&
+         ends->points[which == CHANGE ? PRESENT : which].values[value] == 0.0;
+}
+
 /* A share or O:E of one mix: bootstrap-t, of shares on the logit and of O:E on the logarithm. */
 static DemurInterval
 value_interval(const Ends *ends, DemurMixValue value, int which) {
+  if (no_outcome_came(ends, value, which))
+    return (DemurInterval){NAN, NAN};
   const Work *work = ends->work;
   DemurInterval interval;
   DemurScale scale;
@@ -387,6 +398,8 @@ difference_interval(const Ends *ends, DemurMixValue value) {
 /* O:E's change ends on either side where the farther of Student's and its own intervals' does. */
 static DemurInterval
 change_interval(const Ends *ends, DemurMixValue value) {
+  if (no_outcome_came(ends, value, CHANGE))
+    return (DemurInterval){NAN, NAN};
   DemurScale scale;
   demur_mix_value_is_ratio(value, &scale);
   DemurInterval interval = student_interval(ends, value);

@@ -67,7 +67,8 @@ typedef enum {
 const char *demur_mix_value_name(DemurMixValue value);
 const char *demur_mix_value_title(DemurMixValue value);
 
-/* NaN: undefined. */
+/* NaN: undefined. An O:E of scans of which none has the outcome (0), and its change, have no interval: nothing in the sample
+ * tells how many might have come. */
 typedef struct {
   double present, mix, change;                                   /* change: mix - present */
   DemurInterval present_interval, mix_interval, change_interval; /* 95 % */

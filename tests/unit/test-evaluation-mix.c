@@ -476,6 +476,53 @@ test_chance_of_outcomes(void) {
   g_assert_cmpfloat_with_epsilon(row->change_interval.high, half, 1e-6);
 }
 
+static void
+assert_no_interval(DemurInterval interval) {
+  g_test_message("%g to %g", interval.low, interval.high);
+  g_assert_true(isnan(interval.low) && isnan(interval.high));
+}
+
+/* Where no outcome came among the shown the replicates have none either: an interval from 0 to 0 would be sure of what is only
+ * not known. Likewise of one mix alone, which leaves out all that have it: the change has an interval then, by the present
+ * one. Where none came at all nothing is told of outcomes. */
+static void
+test_no_outcome_came(void) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  for (guint i = 0; i < 400; i++) {
+    const guint within = i % 20;
+    const double risk = 0.1;
+    g_autofree char *id = g_strdup_printf("s%u", i), *name = g_strdup_printf("H%u", i / 20);
+    demur_cohort_builder_add(builder, id, id, name, "test", within % 10 == 0, &risk, NULL, NULL);
+    demur_cohort_builder_attribute(builder, "kernel", within < 10 ? "sharp" : "soft");
+  }
+  Drawn drawn = all_accepted(builder);
+  for (size_t i = 0; i < drawn.sample->n; i++)
+    drawn.accepted[i] = drawn.sample->labels[i] < 0.5;
+  g_autoptr(DemurMix) none = mix_of(&drawn, 20, NULL, "kernel=sharp:0.8", NULL);
+  const DemurMixRow *row = &none->rows[DEMUR_MIX_OE_ACCEPTED];
+  g_assert_cmpfloat(row->present, ==, 0.0);
+  g_assert_cmpfloat(row->change, ==, 0.0);
+  assert_no_interval(row->present_interval);
+  assert_no_interval(row->mix_interval);
+  assert_no_interval(row->change_interval);
+  g_assert_cmpfloat(none->rows[DEMUR_MIX_OE_ALL].change_interval.low, <, 0.0);
+  for (size_t i = 0; i < drawn.sample->n; i++) /* the sharp ones with the outcome are shown */
+    drawn.accepted[i] |= drawn.sample->rows[i] % 20 == 0;
+  g_autoptr(DemurMix) soft = mix_of(&drawn, 20, NULL, "kernel=sharp:0", NULL);
+  row = &soft->rows[DEMUR_MIX_OE_ACCEPTED];
+  g_assert_cmpfloat(row->present_interval.low, <, row->present_interval.high);
+  g_assert_cmpfloat(row->mix, ==, 0.0);
+  assert_no_interval(row->mix_interval);
+  g_assert_cmpfloat(row->change_interval.low, <, row->change);
+  g_assert_cmpfloat(row->change_interval.high, >, row->change);
+  for (size_t i = 0; i < drawn.sample->n; i++)
+    drawn.sample->labels[i] = 0.0;
+  g_autoptr(DemurMix) nowhere = mix_of(&drawn, 20, NULL, "kernel=sharp:0.8", NULL);
+  drawn_clear(&drawn);
+  g_assert_true(nowhere->labels_withheld);
+  g_assert_true(isnan(nowhere->rows[DEMUR_MIX_OE_ALL].mix));
+}
+
 /* However alike both mixes are, the change of O:E is not known better than the one is known worse than the other: the
  * limits of Zou for a correlation of 1, within which those of any other lie. */
 static void
@@ -512,6 +559,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
   g_test_add_func("/evaluation/mix/few-hospitals-of-a-country", test_few_hospitals);
   g_test_add_func("/evaluation/mix/chance-of-outcomes", test_chance_of_outcomes);
+  g_test_add_func("/evaluation/mix/no-outcome-came", test_no_outcome_came);
   g_test_add_func("/evaluation/mix/change-of-few-hospitals", test_change_of_few_hospitals);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();
