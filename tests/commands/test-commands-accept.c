@@ -208,9 +208,27 @@ test_not_the_audited(void) {
   g_assert_cmpfloat(number_at(root_of(later), "n_left_out"), ==, 40);
 }
 
+/* The selector's plan as a program of before wrote it, that kept no origin. */
+static void
+take_origin_out(const Sandbox *sandbox, const char *selector) {
+  g_autofree char *where = g_strdup_printf(
+                      "selector_id = (SELECT id FROM selector WHERE name = '%s')", selector),
+                  *query = g_strdup_printf("SELECT document FROM acceptance_plan WHERE %s", where),
+                  *text = demur_test_store_text(sandbox->workspace, query);
+  g_autoptr(JsonNode) root = json_from_string(text, NULL);
+  g_assert_true(json_object_has_member(json_node_get_object(root), "origin"));
+  json_object_remove_member(json_node_get_object(root), "origin");
+  g_autofree char *without = json_to_string(root, FALSE),
+                  *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, without, -1);
+  g_assert_null(strchr(without, '\''));
+  g_autofree char *sql = g_strdup_printf(
+      "UPDATE acceptance_plan SET document = '%s', digest = '%s' WHERE %s", without, digest, where);
+  g_assert_cmpint(demur_test_store_run(sandbox->workspace, sql), ==, 1);
+}
+
 /* What a plan spent is spent, whatever becomes of its selector: removed, replaced, damaged. And a selector that can't be
  * read keeps no other from being tested; of a plan that an older program made nothing tells then whose it was, and it
- * counts. */
+ * counts, but takes no plan out of force. */
 static void
 test_spent_is_spent(void) {
   g_autoptr(Sandbox) sandbox = tuned();
@@ -218,12 +236,17 @@ test_spent_is_spent(void) {
                   *exported = sandbox_path(sandbox, "s.json");
   g_autoptr(Run) export = run_json(sandbox, 0, "selector", "export", "s", exported, NULL);
   train_tuned(sandbox, "other", "5");
+  g_autofree char *in_force = sandbox_path(sandbox, "in-force.csv");
+  g_autoptr(Run) before_it = plan_anew(sandbox, 0, "s", "sim", site, in_force, "0.05");
   g_autoptr(Run) others = plan_anew(sandbox, 0, "other", "sim", site, table, "0.05");
+  take_origin_out(sandbox, "other");
   g_assert_cmpint(
       demur_test_store_run(
           sandbox->workspace,
           "UPDATE selector SET document = substr(document, 1, 40) WHERE name = 'other'"),
       ==, 1);
+  g_autoptr(Run) still = run_json(sandbox, 0, "accept", "run", "s", in_force, NULL);
+  g_assert_cmpstr(string_at(root_of(still), "answer"), ==, "more");
   g_autoptr(Run) first = plan_anew(sandbox, 0, "s", "sim", site, table, "0.05");
   g_assert_cmpfloat_with_epsilon(number_at(root_of(first), "alpha"), 0.04, 1e-12);
   fill(table, 30, 1);

@@ -10,14 +10,19 @@
 #include "support/support.h"
 
 static GArray *
-read_text(const char *text, char **site, GError **error) {
+read_at(const char *now, const char *text, char **site, GError **error) {
   g_autofree char *folder = g_dir_make_tmp("demur-labels-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "labels.csv", NULL);
   g_assert_true(g_file_set_contents(path, text, -1, NULL));
-  GArray *rows = demur_label_table_read(path, NULL, "2026-01-31T12:00:00Z", site, NULL, error);
+  GArray *rows = demur_label_table_read(path, NULL, now, site, NULL, error);
   g_unlink(path);
   g_rmdir(folder);
   return rows;
+}
+
+static GArray *
+read_text(const char *text, char **site, GError **error) {
+  return read_at("2026-01-31T12:00:00Z", text, site, error);
 }
 
 static void
@@ -88,11 +93,40 @@ test_refuses(void) {
   }
 }
 
+/* Late in the evening by UTC, over the ends of months and years too; a clock that says no day is no clock that lets any day
+ * through. */
+static void
+test_clock(void) {
+  static const struct {
+    const char *now, *date, *says; /* says NULL: taken */
+  } cases[] = {{"2026-01-30T23:30:00Z", "2026-01-31", NULL},
+               {"2026-01-30T23:30:00Z", "2026-02-01", "lies in the future"},
+               {"2025-12-31T23:30:00Z", "2026-01-01", NULL},
+               {"2025-12-31T23:30:00Z", "2026-01-02", "lies in the future"},
+               {"2024-02-28T23:30:00Z", "2024-02-29", NULL},
+               {"", "2026-01-31", "which is no day"},
+               {"2026-13-31T12:00:00Z", "2026-01-31", "which is no day"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *site = NULL,
+                    *text = g_strdup_printf("scan_id,site,label,date\ns1,A,1,%s\n", cases[i].date);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GArray) rows = read_at(cases[i].now, text, &site, &error);
+    if (cases[i].says == NULL) {
+      g_assert_no_error(error);
+      continue;
+    }
+    g_assert_null(rows);
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_nonnull(strstr(error->message, cases[i].says));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/tasks/labels/reads", test_reads);
   g_test_add_func("/tasks/labels/days", test_days);
   g_test_add_func("/tasks/labels/refuses", test_refuses);
+  g_test_add_func("/tasks/labels/clock", test_clock);
   return g_test_run();
 }
