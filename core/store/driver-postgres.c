@@ -182,7 +182,8 @@ send_cancel(gpointer cancel) {
 
 /* Takes back what the server is asked; it may have answered meanwhile. One that doesn't answer this either is left: what
  * it was asked is taken back there when it finds the line closed, but for a COMMIT that it has already. libpq waits for the
- * end of the taking back without a limit, so that is done beside. */
+ * end of the taking back without a limit, so that is done beside, where a thread can be made, and its end is waited for where
+ * the server answers. */
 static void
 take_back(Connection *c) {
   PGcancel *cancel = PQgetCancel(c->server);
@@ -190,14 +191,13 @@ take_back(Connection *c) {
       cancel != NULL ? g_thread_try_new("take back", send_cancel, cancel, NULL) : NULL;
   if (beside == NULL && cancel != NULL)
     send_cancel(cancel);
-  if (has_answered(c, PATIENCE_TAKING_BACK_MS)) {
-    if (beside != NULL)
-      g_thread_join(beside); /* one that arrives later would take back what is asked next */
-    return;
-  }
-  if (beside != NULL)
+  const gboolean answered = has_answered(c, PATIENCE_TAKING_BACK_MS);
+  if (beside != NULL && answered && PQstatus(c->server) == CONNECTION_OK)
+    g_thread_join(beside); /* one that arrives later would take back what is asked next */
+  else if (beside != NULL)
     g_thread_unref(beside);
-  (void)shutdown(PQsocket(c->server), SHUT_RDWR);
+  if (!answered)
+    (void)shutdown(PQsocket(c->server), SHUT_RDWR);
 }
 
 /* Until there is an answer, as long as it takes; who works is asked meanwhile whether to go on. */
