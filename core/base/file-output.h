@@ -13,7 +13,8 @@
  *   the same owner that is replaced passes its rights on; one that may not be written is refused.
  *   Access lists and hard links are not taken over.
  * - What holds what can't be made again is not replaced (base/kept-file.h): a database, as a workspace is, and what belongs
- *   to it; a ledger of what was told, but by DEMUR_FILE_LEDGER; a round, an answer or a result of a study between sites; a plan's table with labels.
+ *   to it; a ledger of what was told, but by DEMUR_FILE_LEDGER; a round, an answer or a result of a study between sites;
+ *   a plan's table with labels.
  * - "-" is standard output; a character device, a FIFO, and a path that leads to standard output
  *   (/dev/stdout) are written to as they are, as a stream: whole or not is then the reader's to
  * see, by the exit status. Folders, sockets and disks are refused.

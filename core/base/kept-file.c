@@ -94,7 +94,10 @@ kind_of(const char *place) {
   for (size_t d = 0; d < G_N_ELEMENTS(documents); d++)
     if (memmem(bytes, n, documents[d].format, strlen(documents[d].format)) != NULL)
       return documents[d].kind;
-  return has_labels(place) ? DEMUR_KEPT_LABELS : DEMUR_KEPT_NONE;
+  /* A plan's header names its scans among its first columns, wherever its labels stand. */
+  return memmem(bytes, n, "scan_id", strlen("scan_id")) != NULL && has_labels(place)
+             ? DEMUR_KEPT_LABELS
+             : DEMUR_KEPT_NONE;
 }
 
 DemurKeptFile

@@ -19,7 +19,7 @@ typedef struct {
  * site that all rows are of (owned). Read as every table (cohort/table.h); identifiers without
  * blanks at their ends. map: other names for columns; NULL: none. warnings (of DemurTableWarning;
  * may be NULL) gets what was noticed. now: the time ("2026-01-31T12:00:00Z"). DEMUR_ERROR_INPUT with line and column for a
- * label that is not 0, 1 or missing, for a date that is none or lies behind now, and for rows of two sites. */
+ * label that is not 0, 1 or missing, for a date that is none or is today nowhere yet, and for rows of two sites. */
 GArray *demur_label_table_read(const char *path, DemurColumnMap *map, const char *now, char **site,
                                GPtrArray *warnings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

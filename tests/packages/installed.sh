@@ -50,7 +50,8 @@ fi
 # ours: its folders (/usr/lib/tmpfiles.d/systemd.conf, provision.conf), each by its name (with the stroke at its end by which piuparts
 # knows a folder). Anything else that stays is an error.
 set --
-for folder in /root/.ssh /var/cache/private /var/lib/private /var/log/private /var/lib/systemd/coredump /var/lib/systemd/pstore; do
+home=$(awk -F: '$3 == 0 { print $6; exit }' "$root/etc/passwd")
+for folder in "$home/.ssh" /var/cache/private /var/lib/private /var/log/private /var/lib/systemd/coredump /var/lib/systemd/pstore; do
   set -- "$@" --ignore "$folder/"
 done
 quietly piuparts --distribution bookworm --mirror "$mirror" --basetgz "$base" --no-upgrade-test "$@" "$packages"/*.deb
@@ -59,7 +60,7 @@ echo "piuparts: installed and purged, nothing is left"
 
 # The command line alone.
 export DEBIAN_FRONTEND=noninteractive
-mkdir "$root/packages" "$root/home/ward"
+mkdir "$root/packages" "$root/srv/ward"
 mount --bind "$packages" "$root/packages"
 mount -t proc proc "$root/proc"
 if [ -z "$older" ]; then
@@ -73,14 +74,14 @@ quietly within apt-get install -y --no-install-recommends /older.deb
 before=$(within dpkg-query -W -f '${Version}' demur)
 ! within dpkg-query -W -f '${Package} ${db:Status-Status}\n' 'libgtk-*' libwayland-client0 libepoxy0 2>/dev/null | grep -q ' installed' ||
   refuse "the command line brings a window's libraries"
-workspace=/home/ward/w.demur
+workspace=/srv/ward/w.demur
 program() { within demur --workspace "$workspace" --quiet "$@"; }
 program cohort simulate c --scans 400 --base-train 400 --sites 4 --tune 200 --test 200 >/dev/null
 program train s --cohort c --method confidence >/dev/null
 program tune s --cohort c --coverage 0.8 >/dev/null
 program assess s --cohort c >/dev/null
 program verify >/dev/null
-program export /home/ward/before.csv --cohort c >/dev/null
+program export /srv/ward/before.csv --cohort c >/dev/null
 
 # A program that runs while its files are replaced ends by itself, and its workspace is whole.
 within demur --workspace "$workspace" --quiet --threads 1 train long --cohort c --method network --epochs 200 >"$work/long" 2>&1 &
@@ -93,8 +94,8 @@ after=$(within dpkg-query -W -f '${Version}' demur)
 program verify >/dev/null
 if wait $running; then ended=kept; else ended=refused; fi
 program verify >/dev/null
-program export /home/ward/after.csv --cohort c >/dev/null
-python3 - "$root/home/ward" <<'END' || refuse "the upgrade changed verdicts"
+program export /srv/ward/after.csv --cohort c >/dev/null
+python3 - "$root/srv/ward" <<'END' || refuse "the upgrade changed verdicts"
 import csv
 import sys
 before, after = (list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv", encoding="utf-8"))) for name in ("before", "after"))
@@ -103,7 +104,7 @@ before, after = (list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv", encoding=
 names = [name for name in before[0] if name not in ("log_head", "reasons", "next_step", "out_of_date_because")]
 assert len(names) > 20 and [[row.get(name) for name in names] for row in after] == [[row[name] for name in names] for row in before]
 END
-program report /home/ward/r.pdf --selector s --cohort c >/dev/null
+program report /srv/ward/r.pdf --selector s --cohort c >/dev/null
 echo "upgraded from $before to $after beneath a training ($ended) and a workspace, whose verdicts are the same"
 
 # Removed, then purged: what people made stays, and the package's own goes.
