@@ -1,6 +1,7 @@
 #include "base/ranks.h"
 
 #include "base/error.h"
+#include "base/sha256.h"
 
 #define PARTED_WELL ((gint64)-1)
 #define FAILED ((gint64)-2)
@@ -20,6 +21,13 @@ demur_ranks_meet(const DemurRanks *ranks, guint64 label, GError **error) {
         "the processes, or parts, of this work don't do the same: they read different data, or are "
         "of different programs or machines");
   return FALSE;
+}
+
+guint64
+demur_ranks_label(const char *text) {
+  g_autofree char *digest = demur_sha256_of_text(text);
+  digest[15] = '\0'; /* 60 bits: a label has 63 */
+  return g_ascii_strtoull(digest, NULL, 16);
 }
 
 gboolean

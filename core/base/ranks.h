@@ -22,6 +22,9 @@ typedef struct {
 gboolean demur_ranks_meet(const DemurRanks *ranks, guint64 label,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What a text says is done, as a label: two texts have one by chance once in 2^60. */
+guint64 demur_ranks_label(const char *text);
+
 /* At the end of the work, once a rank: whether all came to their end well. A rank that failed calls it
  * too, with FALSE, where the others may still want to meet; they fail then, and part. */
 gboolean demur_ranks_part(const DemurRanks *ranks, gboolean well);

@@ -636,9 +636,7 @@ meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParal
   g_autofree char *what =
       g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " %s", demur_program_id(),
                       demur_mlp_kernel()->name, e->digest, input->seed, settings);
-  g_autofree char *digest = demur_sha256_of_text(what);
-  digest[15] = '\0'; /* 60 bits are enough to tell two works apart, and fit a label */
-  return demur_ranks_meet(ranks, g_ascii_strtoull(digest, NULL, 16), error);
+  return demur_ranks_meet(ranks, demur_ranks_label(what), error);
 }
 
 DemurEvaluation *

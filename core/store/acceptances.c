@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/json-reader.h"
 #include "store/connection.h"
 #include "store/events.h"
 
@@ -243,4 +244,28 @@ demur_acceptances_list(DemurWorkspace *workspace, gint64 plan, GError **error) {
   demur_store_bind_int(statement, 1, plan);
   return demur_store_list(workspace, statement, read_acceptance, record_free,
                           "listing acceptance tests", error);
+}
+
+/* Of one answer's table. */
+static size_t
+labels_seen(const DemurAcceptanceRecord *answer) {
+  g_autoptr(JsonNode) root = demur_json_parse(answer->document);
+  gint64 later = 0;
+  if (root != NULL && JSON_NODE_HOLDS_OBJECT(root) &&
+      !demur_json_read_int(json_node_get_object(root), "n_labels_later", 0, G_MAXINT32, &later,
+                           NULL))
+    later = 0;
+  return answer->n_labels + (size_t)later;
+}
+
+size_t
+demur_acceptances_seen(const GPtrArray *answers, size_t *looked_at) {
+  size_t seen = 0;
+  *looked_at = 0;
+  for (guint i = 0; i < answers->len; i++) {
+    const DemurAcceptanceRecord *answer = answers->pdata[i];
+    seen = MAX(seen, labels_seen(answer));
+    *looked_at = MAX(*looked_at, answer->n_labels);
+  }
+  return seen;
 }

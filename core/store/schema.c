@@ -588,7 +588,7 @@ static const char migration_26[] = "SELECT NULL WHERE 0;";
  * file stays as it is. */
 static const char migration_27[] = "SELECT NULL WHERE 0;";
 
-/* What plans of acceptance tests and site audits saw before they ended with their selector (store/acceptances.h). */
+/* What plans of acceptance tests and site audits saw before they ended with their selector (store/site-seen.h). */
 static const char migration_28[] =
     "CREATE TABLE site_seen ("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"

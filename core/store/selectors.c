@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/sha256.h"
-#include "store/acceptances.h"
 #include "store/audits.h"
 #include "store/connection.h"
 #include "store/events.h"
+#include "store/site-seen.h"
 #include "store/selector-key.h"
 
 gint64

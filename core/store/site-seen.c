@@ -1,8 +1,9 @@
+#include "store/site-seen.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json-reader.h"
 #include "selector/release.h"
 #include "store/acceptances.h"
 #include "store/audits.h"
@@ -25,17 +26,6 @@ demur_site_seen_free(DemurSiteSeen *seen) {
 static void
 seen_free(gpointer seen) {
   demur_site_seen_free(seen);
-}
-
-size_t
-demur_acceptance_labels_seen(const DemurAcceptanceRecord *answer) {
-  g_autoptr(JsonNode) root = demur_json_parse(answer->document);
-  gint64 later = 0;
-  if (root != NULL && JSON_NODE_HOLDS_OBJECT(root) &&
-      !demur_json_read_int(json_node_get_object(root), "n_labels_later", 0, G_MAXINT32, &later,
-                           NULL))
-    later = 0;
-  return answer->n_labels + (size_t)later;
 }
 
 static gpointer
@@ -115,13 +105,8 @@ keep_plan(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan, char
   g_autoptr(GPtrArray) answers = demur_acceptances_list(workspace, plan->id, error);
   if (answers == NULL)
     return FALSE;
-  size_t seen = 0, n_labels = 0;
-  for (guint i = 0; i < answers->len; i++) {
-    const DemurAcceptanceRecord *answer = answers->pdata[i];
-    seen = MAX(seen, demur_acceptance_labels_seen(answer));
-    n_labels = MAX(n_labels, answer->n_labels);
-  }
-  if (seen == 0)
+  size_t n_labels;
+  if (demur_acceptances_seen(answers, &n_labels) == 0)
     return TRUE;
   const DemurSiteSeen of_plan = {.by = DEMUR_SEEN_BY_PLAN,
                                  .plan = plan->made,

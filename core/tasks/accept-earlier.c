@@ -10,6 +10,7 @@
 #include "store/cohorts.h"
 #include "selector/release.h"
 #include "store/selectors.h"
+#include "store/site-seen.h"
 #include "tasks/selection.h"
 
 void
@@ -50,13 +51,8 @@ read_earlier(DemurWorkspace *workspace, const DemurAcceptancePlanRecord *plan,
   g_autoptr(GPtrArray) answers = demur_acceptances_list(workspace, plan->id, error);
   if (answers == NULL)
     return FALSE;
-  size_t seen = 0, looked_at = 0;
-  for (guint i = 0; i < answers->len; i++) {
-    const DemurAcceptanceRecord *answer = answers->pdata[i];
-    seen = MAX(seen, demur_acceptance_labels_seen(answer));
-    looked_at = MAX(looked_at, answer->n_labels);
-  }
-  if (seen == 0)
+  size_t looked_at;
+  if (demur_acceptances_seen(answers, &looked_at) == 0)
     return TRUE;
   *earlier = earlier_new(plan->selector, plan->digest, plan->created,
                          ((const DemurAcceptanceRecord *)answers->pdata[0])->answer, looked_at);

@@ -15,7 +15,7 @@
  *    7 % more labels than all of it would take; the second .16 A. A plan nobody looked at
  *    spends nothing, and is not run once a newer one of the selector stands at the site.
  *
- * What was looked at stays so when its selector is removed or replaced (store/acceptances.h), and which selector a plan is
+ * What was looked at stays so when its selector is removed or replaced (store/site-seen.h), and which selector a plan is
  * of stands with it. An older program kept neither: where its selector can't be read any more its plan is taken for
  * one of this selector, which spends too much rather than too little.
  *

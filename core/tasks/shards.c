@@ -24,9 +24,7 @@ typedef struct {
 
 guint64
 demur_task_program_label(void) {
-  g_autofree char *digest = demur_sha256_of_text(demur_program_id());
-  digest[15] = '\0'; /* 60 bits fit a label */
-  return g_ascii_strtoull(digest, NULL, 16);
+  return demur_ranks_label(demur_program_id());
 }
 
 static void

@@ -5,6 +5,7 @@
 
 #include "life-fixture.h"
 #include "store/acceptances.h"
+#include "store/site-seen.h"
 #include "store/annotations.h"
 #include "store/audits.h"
 #include "store/cohorts.h"

@@ -56,3 +56,15 @@ server_comment(DemurWorkspace *workspace, const char *scan, gint64 verdict, cons
   g_free(record.verdict_digest);
   return ok;
 }
+
+void
+server_control(const char *what) {
+  const char *program = g_getenv("DEMUR_TEST_STORE_SERVER");
+  g_assert_nonnull(program);
+  const char *const argv[] = {"sh", program, what, NULL};
+  g_autoptr(GError) error = NULL;
+  int status = 1;
+  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
+                             &status, &error));
+  g_assert_cmpint(status, ==, 0);
+}

@@ -1,4 +1,4 @@
-/* What the tests of a server share: a workspace there, and a verdict and a comment in it. */
+/* What the tests of a server share: a workspace there, a verdict and a comment in it, and the server's end. */
 #pragma once
 
 #include "store/workspace.h"
@@ -17,5 +17,8 @@ gboolean server_give_verdict(DemurWorkspace *workspace, const char *scan, GError
 /* A comment on a scan (verdict 0: on none of its verdicts), in the name of user. */
 gboolean server_comment(DemurWorkspace *workspace, const char *scan, gint64 verdict,
                         const char *text, const char *user, GError **error);
+
+/* Ends the server at once ("kill"), or starts it again ("start"). */
+void server_control(const char *what);
 
 G_END_DECLS

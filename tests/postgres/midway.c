@@ -40,18 +40,6 @@ static const Deed deeds[] = {
     {"cohort remove gone", "event", 1, NULL},
 };
 
-static void
-control(const char *what) {
-  const char *program = g_getenv("DEMUR_TEST_STORE_SERVER");
-  g_assert_nonnull(program);
-  const char *const argv[] = {"sh", program, what, NULL};
-  g_autoptr(GError) error = NULL;
-  int status = 1;
-  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
-                             &status, &error));
-  g_assert_cmpint(status, ==, 0);
-}
-
 /* Who waits in a server whose first process is gone ends (PostgreSQL, postmaster death). */
 static void
 set_trap(const Sandbox *sandbox, const char *table, guint n_rows) {
@@ -122,7 +110,7 @@ a_command_writes_all_or_nothing(void) {
     g_autofree char *before = digest_of(sandbox);
     set_trap(sandbox, deed->table, deed->n_rows);
     g_autoptr(Run) met = run_line(sandbox, deed->line);
-    control("start");
+    server_control("start");
     take_trap(sandbox);
     g_test_message("%s: %s", deed->line, met->err);
     assert_status(met, 1);
@@ -150,7 +138,7 @@ a_review_is_there_or_not(void) {
     g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
     assert_is_away(error->message);
     g_clear_error(&error);
-    control("start");
+    server_control("start");
     take_trap(sandbox);
     g_autofree char *after = digest_of(sandbox);
     g_assert_cmpstr(after, ==, before);

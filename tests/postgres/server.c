@@ -15,18 +15,6 @@
 #define N_CLIENTS 10
 #define N_LOOPS 100
 
-static void
-control(const char *what) {
-  const char *program = g_getenv("DEMUR_TEST_STORE_SERVER");
-  g_assert_nonnull(program);
-  const char *const argv[] = {"sh", program, what, NULL};
-  g_autoptr(GError) error = NULL;
-  int status = 1;
-  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
-                             &status, &error));
-  g_assert_cmpint(status, ==, 0);
-}
-
 static gboolean
 review(DemurWorkspace *workspace, const char *scan, gint64 verdict, const char *text,
        GError **error) {
@@ -61,7 +49,7 @@ a_server_that_was_killed_is_told_and_come_back_to(void) {
   g_assert_true(review(writer, "1.2", 0, "kept", &error));
   g_assert_true(demur_workspace_begin(writer, &error));
   g_assert_true(review(writer, "1.2", 0, "lost", &error));
-  control("kill");
+  server_control("kill");
   g_assert_false(review(writer, "1.2", 0, "not there", &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
   g_test_message("%s", error->message);
@@ -74,7 +62,7 @@ a_server_that_was_killed_is_told_and_come_back_to(void) {
   g_assert_false(demur_workspace_begin(writer, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_AWAY);
   g_clear_error(&error);
-  control("start");
+  server_control("start");
   g_assert_cmpuint(n_reviews(reader), ==, 1);
   g_assert_true(review(writer, "1.2", 0, "kept as well", &error));
   g_assert_no_error(error);

@@ -1,5 +1,8 @@
 #include "support/support.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <glib/gstdio.h>
 
 #include <math.h>
@@ -90,4 +93,23 @@ demur_test_write(const char *folder, const char *name, const char *bytes, gssize
   g_file_set_contents_full(path, bytes, length, G_FILE_SET_CONTENTS_NONE, 0600, &error);
   g_assert_no_error(error);
   return path;
+}
+
+void
+demur_test_without_threads(int (*function)(void)) {
+  if (geteuid() != 0) {
+    g_test_skip("only root can become a user who has no threads yet");
+    return;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit few = {1, 1};
+    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(65533) != 0 || setuid(65533) != 0)
+      _exit(2);
+    _exit(function());
+  }
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFEXITED(status));
+  g_assert_cmpint(WEXITSTATUS(status), ==, 0);
 }

@@ -27,6 +27,10 @@ size_t demur_test_repeats(size_t quick, size_t full);
 /* Whether this build looks at memory: what holds of numbers alone is then left to the release build. */
 gboolean demur_test_at_memory(void);
 
+/* Runs a function where the system makes no more threads, in a process of its own; what it returns there, 0: all is well. The
+ * limit counts a user's threads, and root has none: else than by root the running test is marked as skipped. */
+void demur_test_without_threads(int (*function)(void));
+
 /* Writes a file anew below a folder, without the waits for the disk that a file worth keeping needs;
  * its path (owned). length -1: NUL-terminated. */
 char *demur_test_write(const char *folder, const char *name, const char *bytes, gssize length);

@@ -1,8 +1,5 @@
 /* The parallel map: each chunk once, scratch memory never shared, any number of threads. */
 #include <stdatomic.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/parallel.h"
 #include "support/support.h"
@@ -49,36 +46,26 @@ every_chunk_runs_once(void) {
   }
 }
 
-/* The limit counts a user's threads, and root has none: another user, in a process of its own. */
+static int
+map_alone(void) {
+  atomic_uint visits[101] = {0};
+  DemurParallel *parallel = demur_parallel_new(7);
+  Visits v = {.visits = visits, .n_threads = 1, .n_chunks = 100};
+  if (demur_parallel_n_threads(parallel) != 1)
+    return 3;
+  demur_parallel_map(parallel, 100, visit, &v);
+  demur_parallel_begin(parallel, 50, visit, &v);
+  demur_parallel_finish(parallel);
+  for (size_t c = 0; c < 100; c++)
+    if (atomic_load(&visits[c]) != (c < 50 ? 2 : 1))
+      return 4;
+  demur_parallel_free(parallel);
+  return atomic_load(&v.clashes) == 0 ? 0 : 5;
+}
+
 static void
 where_no_thread_can_be_made_the_caller_works(void) {
-  if (geteuid() != 0) {
-    g_test_skip("only root can become a user who has no threads yet");
-    return;
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    const struct rlimit few = {1, 1};
-    atomic_uint visits[101] = {0};
-    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(65533) != 0 || setuid(65533) != 0)
-      _exit(2);
-    DemurParallel *parallel = demur_parallel_new(7);
-    Visits v = {.visits = visits, .n_threads = 1, .n_chunks = 100};
-    if (demur_parallel_n_threads(parallel) != 1)
-      _exit(3);
-    demur_parallel_map(parallel, 100, visit, &v);
-    demur_parallel_begin(parallel, 50, visit, &v);
-    demur_parallel_finish(parallel);
-    for (size_t c = 0; c < 100; c++)
-      if (atomic_load(&visits[c]) != (c < 50 ? 2 : 1))
-        _exit(4);
-    demur_parallel_free(parallel);
-    _exit(atomic_load(&v.clashes) == 0 ? 0 : 5);
-  }
-  int status;
-  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
-  g_assert_true(WIFEXITED(status));
-  g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+  demur_test_without_threads(map_alone);
 }
 
 /* Many maps shorter than a worker's waking: the result of each must be whole when its map returns,

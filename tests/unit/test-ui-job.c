@@ -1,8 +1,4 @@
 /* Work beside the window where no thread can be made: told as any failure is. */
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "base/error.h"
 #include "support/support.h"
 #include "ui/job.h"
@@ -36,39 +32,28 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
                 result == NULL && error != NULL && error->domain == DEMUR_ERROR ? error->code : -1};
 }
 
-/* The limit counts a user's threads, and root has none: another user, in a process of its own. */
+static int
+begin_alone(void) {
+  g_autoptr(GObject) owner = g_object_new(G_TYPE_OBJECT, NULL);
+  const DemurJobStart start = {.func = never,
+                               .input = owner,
+                               .free_input = free_input,
+                               .owner = owner,
+                               .tag = 7,
+                               .done = on_done};
+  (void)demur_job_start(&start);
+  if (told.done || demur_job_n_running() != 1)
+    return 3; /* not before it has returned */
+  while (!told.done)
+    g_main_context_iteration(NULL, TRUE);
+  return told.freed && told.tag == 7 && told.code == DEMUR_ERROR_STATE && demur_job_n_running() == 0
+             ? 0
+             : 4;
+}
+
 static void
 a_job_without_a_thread_fails(void) {
-  if (geteuid() != 0) {
-    g_test_skip("only root can become a user who has no threads yet");
-    return;
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    const struct rlimit few = {1, 1};
-    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(65533) != 0 || setuid(65533) != 0)
-      _exit(2);
-    g_autoptr(GObject) owner = g_object_new(G_TYPE_OBJECT, NULL);
-    const DemurJobStart start = {.func = never,
-                                 .input = owner,
-                                 .free_input = free_input,
-                                 .owner = owner,
-                                 .tag = 7,
-                                 .done = on_done};
-    (void)demur_job_start(&start);
-    if (told.done || demur_job_n_running() != 1)
-      _exit(3); /* not before it has returned */
-    while (!told.done)
-      g_main_context_iteration(NULL, TRUE);
-    _exit(told.freed && told.tag == 7 && told.code == DEMUR_ERROR_STATE &&
-                  demur_job_n_running() == 0
-              ? 0
-              : 4);
-  }
-  int status;
-  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
-  g_assert_true(WIFEXITED(status));
-  g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+  demur_test_without_threads(begin_alone);
 }
 
 int
