@@ -19,9 +19,9 @@ typedef struct {
   void (*panel_norms)(const double *rows, size_t d, double *norms);
   /* Places of the squares [width] below limit, ascending; returns how many. width: a multiple of 16. */
   size_t (*below)(const double *squares, size_t width, double limit, guint8 *places);
-  /* values [width]: products in, squared distances out; returns the smallest. width: a multiple of 8. */
+  /* values [width]: products in, squared distances out; returns the smallest. width: a multiple of 16. */
   double (*to_squares)(double *values, const double *norms, size_t width, double query_norm);
-  double (*smallest)(const double *squares, size_t width);
+  double (*smallest)(const double *squares, size_t width); /* a multiple of 16 too */
   /* sum_j exp(shift - scale squares_j), with exponents at most 0; width a multiple of 8. */
   double (*exp_sum)(const double *squares, size_t width, double scale, double shift);
   /* sum_j weights_j exp(-gamma squares[places_j]); n a multiple of 8, at most a block. */

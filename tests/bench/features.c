@@ -5,11 +5,12 @@
  * Rows are drawn from the test stream: a mixture of 8 clusters with a heavy tail, as embeddings
  * are. With FILE, the rows (float32: reference, then queries) and our scores (float64 [M][5]) are
  * written for features.py, which times scikit-learn on the same rows and compares. Prints one line
- * a stage, by the level of the processor that KERNEL computes with (`avx512`, `avx2`, `portable`); the BLAS has its own for it
+ * a stage, and the digest of all scores, which is the same before and after a change that makes them only faster, by the level of the processor that KERNEL computes with (`avx512`, `avx2`, `portable`); the BLAS has its own for it
  * (OPENBLAS_CORETYPE: SkylakeX, Haswell, Nehalem). A stage's FLOP are two a column of each pair of rows whose distance it takes. */
 #include "tests/bench/bench.h"
 
 #include "base/blas.h"
+#include "base/sha256.h"
 #include "features/distances.h"
 #include "features/isolation-forest.h"
 #include "features/one-class-svm.h"
@@ -158,6 +159,17 @@ print_stage(const Stage *stage, double blas) {
   fflush(stdout);
 }
 
+/* Of the scores of all queries, as the model of the last turn gives them. */
+static void
+print_digest(Stages *s) {
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  score_stage(s);
+  demur_sha256_update(&sha, s->out, s->m * DEMUR_N_OUTLIER * sizeof(double));
+  g_autofree char *digest = demur_sha256_finish_hex(&sha);
+  printf("  SHA-256 of the scores %s\n", digest);
+}
+
 /* Pairs whose distances the start of a one-class SVM of n rows takes: each with an eighth of them, and before that those of the eighth's
  * own solution. Without the rows of the kernel that the steps ask for. */
 static double
@@ -220,6 +232,7 @@ time_stages(const float *raw, size_t n, size_t m, size_t d) {
       "reference %zu, scans %zu, width %zu, kernel %s: one thread, processor time, least of %d\n",
       n, m, d, demur_mlp_kernel()->name, TURNS);
   time_turns(all, n_stages, &s);
+  print_digest(&s);
   for (size_t i = 0; i < n_stages; i++)
     print_stage(&all[i], all[0].flop / all[0].least);
   demur_distance_reference_free(s.reference);
