@@ -12,21 +12,21 @@
 
 #define GROUP DEMUR_DISTANCE_GROUP
 #define PANEL DEMUR_DISTANCE_PANEL
-#define COLUMNS_A_PART 64
 
 /* ---- plain: two lanes, which SSE2 and NEON have ---- */
 
 static void
-tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
-  for (size_t i = 0; i < GROUP; i++) {
-    double sums[PANEL] = {0.0};
-    for (size_t k = 0; k < d; k++) {
-      const double x = a[k * GROUP + i];
-      for (size_t j = 0; j < PANEL; j++)
-        sums[j] += x * b[k * PANEL + j];
+tiles_plain(const double *a, const double *b, size_t n_panels, size_t d, double *c, size_t ldc) {
+  for (size_t p = 0; p < n_panels; p++, b += d * PANEL, c += PANEL)
+    for (size_t i = 0; i < GROUP; i++) {
+      double sums[PANEL] = {0.0};
+      for (size_t k = 0; k < d; k++) {
+        const double x = a[k * GROUP + i];
+        for (size_t j = 0; j < PANEL; j++)
+          sums[j] += x * b[k * PANEL + j];
+      }
+      memcpy(c + i * ldc, sums, sizeof(sums));
     }
-    memcpy(c + i * ldc, sums, sizeof(sums));
-  }
 }
 
 static size_t
@@ -72,7 +72,7 @@ group_norms_plain(const double *group, size_t d, double *norms) {
   .direct_square = at(direct_square), .keep_near = at(keep_near)
 #define PLAIN(name) name##_plain
 
-static const DemurDistanceKernel plain = {.tile = tile_plain,
+static const DemurDistanceKernel plain = {.tiles = tiles_plain,
                                           .group_norms = group_norms_plain,
                                           .panel_norms = panel_norms_plain,
                                           SAME_OF_ALL(PLAIN)};
@@ -80,60 +80,97 @@ static const DemurDistanceKernel plain = {.tile = tile_plain,
 /* ---- x86-64 ---- */
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void
-tile_avx512(const double *a, const double *b, size_t d, double *c, size_t ldc) {
+/* Columns go part by part, so that a part of the group's and of a panel's stay in the first cache; each part goes on with the sums that
+ * the one before left in c. Panels come from the second cache and are asked for before they are needed. */
+#define COLUMNS_AVX512 128
+#define AHEAD_AVX512 16 /* columns */
+#define COLUMNS_AVX2 64
+
+__attribute__((target("avx512f"), always_inline)) static inline void
+part_avx512(const double *a, const double *b, size_t n, gboolean goes_on, double *c, size_t ldc) {
   __m512d sums[GROUP][2];
 #pragma GCC unroll 12
-  for (int i = 0; i < GROUP; i++)
-    sums[i][0] = sums[i][1] = _mm512_setzero_pd();
-  for (size_t k = 0; k < d; k++) {
-    const __m512d b0 = _mm512_load_pd(b + k * PANEL);
-    const __m512d b1 = _mm512_load_pd(b + k * PANEL + 8);
+  for (size_t i = 0; i < GROUP; i++)
+#pragma GCC unroll 2
+    for (size_t j = 0; j < 2; j++)
+      sums[i][j] = goes_on ? _mm512_load_pd(c + i * ldc + 8 * j) : _mm512_setzero_pd();
+  for (size_t k = 0; k < n; k++) {
+    const __m512d b0 = _mm512_load_pd(b + k * PANEL), b1 = _mm512_load_pd(b + k * PANEL + 8);
+    __builtin_prefetch(b + (k + AHEAD_AVX512) * PANEL);
+    __builtin_prefetch(b + (k + AHEAD_AVX512) * PANEL + 8);
 #pragma GCC unroll 12
-    for (int i = 0; i < GROUP; i++) {
-      const __m512d x = _mm512_set1_pd(a[k * GROUP + (size_t)i]);
+    for (size_t i = 0; i < GROUP; i++) {
+      const __m512d x = _mm512_set1_pd(a[k * GROUP + i]);
       sums[i][0] = _mm512_fmadd_pd(x, b0, sums[i][0]);
       sums[i][1] = _mm512_fmadd_pd(x, b1, sums[i][1]);
     }
   }
 #pragma GCC unroll 12
-  for (int i = 0; i < GROUP; i++) {
-    _mm512_store_pd(c + (size_t)i * ldc, sums[i][0]);
-    _mm512_store_pd(c + (size_t)i * ldc + 8, sums[i][1]);
+  for (size_t i = 0; i < GROUP; i++)
+#pragma GCC unroll 2
+    for (size_t j = 0; j < 2; j++)
+      _mm512_store_pd(c + i * ldc + 8 * j, sums[i][j]);
+}
+
+__attribute__((target("avx512f"))) static void
+tiles_avx512(const double *a, const double *b, size_t n_panels, size_t d, double *c, size_t ldc) {
+  for (size_t k = 0; k < d; k += COLUMNS_AVX512) {
+    const size_t n = MIN(COLUMNS_AVX512, d - k);
+    for (size_t p = 0; p < n_panels; p++) {
+      const double *panel = b + (p * d + k) * PANEL;
+      if (k == 0)
+        part_avx512(a, panel, n, FALSE, c + p * PANEL, ldc);
+      else
+        part_avx512(a + k * GROUP, panel, n, TRUE, c + p * PANEL, ldc);
+    }
   }
 }
 
-/* Three rows at a time, so that a part of the panel's columns is read four times from the first cache. */
-__attribute__((target("avx2,fma"))) static void
-tile_avx2(const double *a, const double *b, size_t d, double *c, size_t ldc) {
-  for (size_t part = 0; part == 0 || part < d; part += COLUMNS_A_PART) {
-    const size_t end = MIN(d, part + COLUMNS_A_PART);
-    const __m256i goes_on = _mm256_set1_epi64x(part > 0 ? -1 : 0);
-    for (size_t first = 0; first < GROUP; first += 3) {
-      __m256d sums[3][4];
+/* Three rows at a time, each of which reads the panel's part from the first cache; next: the part that is read after it. */
+__attribute__((target("avx2,fma"), always_inline)) static inline void
+part_avx2(const double *a, const double *b, const double *next, size_t n, gboolean goes_on,
+          double *c, size_t ldc) {
+  for (size_t first = 0; first < GROUP; first += 3, next += n * PANEL / 4) {
+    __m256d sums[3][4];
 #pragma GCC unroll 3
-      for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++)
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-          sums[i][j] = _mm256_maskload_pd(c + (first + (size_t)i) * ldc + 4 * (size_t)j, goes_on);
-      for (size_t k = part; k < end; k++) {
-        __m256d y[4];
+      for (size_t j = 0; j < 4; j++)
+        sums[i][j] =
+            goes_on ? _mm256_load_pd(c + (first + i) * ldc + 4 * j) : _mm256_setzero_pd();
+    for (size_t k = 0; k < n; k++) {
+      __m256d y[4];
+      __builtin_prefetch(next + k * PANEL / 4);
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-          y[j] = _mm256_load_pd(b + k * PANEL + 4 * (size_t)j);
+      for (size_t j = 0; j < 4; j++)
+        y[j] = _mm256_load_pd(b + k * PANEL + 4 * j);
 #pragma GCC unroll 3
-        for (int i = 0; i < 3; i++) {
-          const __m256d x = _mm256_set1_pd(a[k * GROUP + first + (size_t)i]);
+      for (size_t i = 0; i < 3; i++) {
+        const __m256d x = _mm256_set1_pd(a[k * GROUP + first + i]);
 #pragma GCC unroll 4
-          for (int j = 0; j < 4; j++)
-            sums[i][j] = _mm256_fmadd_pd(x, y[j], sums[i][j]);
-        }
+        for (size_t j = 0; j < 4; j++)
+          sums[i][j] = _mm256_fmadd_pd(x, y[j], sums[i][j]);
       }
+    }
 #pragma GCC unroll 3
-      for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++)
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-          _mm256_store_pd(c + (first + (size_t)i) * ldc + 4 * (size_t)j, sums[i][j]);
+      for (size_t j = 0; j < 4; j++)
+        _mm256_store_pd(c + (first + i) * ldc + 4 * j, sums[i][j]);
+  }
+}
+
+__attribute__((target("avx2,fma"))) static void
+tiles_avx2(const double *a, const double *b, size_t n_panels, size_t d, double *c, size_t ldc) {
+  for (size_t k = 0; k < d; k += COLUMNS_AVX2) {
+    const size_t n = MIN(COLUMNS_AVX2, d - k);
+    for (size_t p = 0; p < n_panels; p++) {
+      const double *panel = b + (p * d + k) * PANEL,
+                   *next = p + 1 < n_panels ? panel + d * PANEL : b + (k + n) * PANEL;
+      if (k == 0)
+        part_avx2(a, panel, next, n, FALSE, c + p * PANEL, ldc);
+      else
+        part_avx2(a + k * GROUP, panel, next, n, TRUE, c + p * PANEL, ldc);
     }
   }
 }
@@ -234,11 +271,11 @@ group_norms_fma(const double *group, size_t d, double *norms) {
 #define AVX2(name) name##_avx2
 #define AVX512(name) name##_avx512
 
-static const DemurDistanceKernel avx2 = {.tile = tile_avx2,
+static const DemurDistanceKernel avx2 = {.tiles = tiles_avx2,
                                          .group_norms = group_norms_fma,
                                          .panel_norms = panel_norms_fma,
                                          SAME_OF_ALL(AVX2)};
-static const DemurDistanceKernel avx512 = {.tile = tile_avx512,
+static const DemurDistanceKernel avx512 = {.tiles = tiles_avx512,
                                            .group_norms = group_norms_fma,
                                            .panel_norms = panel_norms_fma,
                                            SAME_OF_ALL(AVX512)};

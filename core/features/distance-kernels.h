@@ -11,22 +11,27 @@ G_BEGIN_DECLS
 #define DEMUR_DISTANCE_GROUP 12  /* queries of a tile */
 #define DEMUR_DISTANCE_BLOCK 128 /* reference rows whose distances are taken at once */
 
+/* Of the squared distances of one query to the rows of a block. */
 typedef struct {
-  /* c [12 rows, ldc apart][16] = a [d][12] x b [d][16]. */
-  void (*tile)(const double *a, const double *b, size_t d, double *c, size_t ldc);
+  double smallest, largest;
+} DemurDistanceRange;
+
+typedef struct {
+  /* c [12 rows, ldc apart][16 n_panels] = a [d][12] x b [n_panels][d][16]. */
+  void (*tiles)(const double *a, const double *b, size_t n_panels, size_t d, double *c, size_t ldc);
   /* The same sum of each row of a group [d][12] or panel [d][16] with itself. */
   void (*group_norms)(const double *rows, size_t d, double *norms);
   void (*panel_norms)(const double *rows, size_t d, double *norms);
   /* Places of the squares [width] below limit, ascending; returns how many. width: a multiple of 16. */
   size_t (*below)(const double *squares, size_t width, double limit, guint8 *places);
-  /* values [width]: products in, squared distances out; returns the smallest. width: a multiple of 16. */
-  double (*to_squares)(double *values, const double *norms, size_t width, double query_norm);
+  /* values [width]: products in, squared distances out. width: a multiple of 16. */
+  DemurDistanceRange (*to_squares)(double *values, const double *norms, size_t width, double query_norm);
   double (*smallest)(const double *squares, size_t width); /* a multiple of 16 too */
-  /* sum_j exp(shift - scale squares_j), with exponents at most 0; width a multiple of 8. */
-  double (*exp_sum)(const double *squares, size_t width, double scale, double shift);
+  /* sum_j exp(shift - squares_j / 2), with exponents at most 0; width a multiple of 8. largest: no square is above it. */
+  double (*exp_sum)(const double *squares, size_t width, double shift, double largest);
   /* sum_j weights_j exp(-gamma squares[places_j]); n a multiple of 8, at most a block. */
   double (*weighted_exp_sum)(const double *squares, const guint8 *places, const double *weights,
-                             size_t n, double gamma);
+                             size_t n, double gamma, double largest);
   /* out [width] = exp(-gamma squares); width a multiple of 8. */
   void (*exp_to_gram)(const double *squares, size_t width, double gamma, double *out);
   /* As demur_distance_exp. */

@@ -196,11 +196,12 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *n
          size_t width) {
   const DemurDistanceWants *wants = pass->wants;
   double *squares = s->tile + local % GROUP * BLOCK;
-  double smallest = pass->kernel->to_squares(squares, norms, width, s->norms[local]);
+  DemurDistanceRange range = pass->kernel->to_squares(squares, norms, width, s->norms[local]);
   if (wants->kernel_sum != NULL) {
     const size_t start = pass->starts[first / BLOCK], end = pass->starts[first / BLOCK + 1];
     s->kernel_sum[local] += pass->kernel->weighted_exp_sum(
-        squares, pass->places + start, pass->weights + start, end - start, wants->gamma);
+        squares, pass->places + start, pass->weights + start, end - start, wants->gamma,
+        range.largest);
   }
   if (wants->gram != NULL)
     pass->kernel->exp_to_gram(squares, width, wants->gamma,
@@ -209,23 +210,24 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *n
     const size_t own = (size_t)pass->exclude[row];
     if (own >= first && own < first + width) {
       squares[own - first] = INFINITY;
-      smallest = pass->kernel->smallest(squares, width);
+      range.largest = INFINITY;
+      range.smallest = pass->kernel->smallest(squares, width);
     }
   }
-  if (smallest == INFINITY)
+  if (range.smallest == INFINITY)
     return;
   if (wants->log_sum_exp != NULL) {
-    const double top = -0.5 * smallest;
+    const double top = -0.5 * range.smallest;
     if (top > s->maximum[local]) {
       s->sum[local] *= exp(s->maximum[local] - top);
       s->maximum[local] = top;
     }
-    s->sum[local] += pass->kernel->exp_sum(squares, width, 0.5, -s->maximum[local]);
+    s->sum[local] += pass->kernel->exp_sum(squares, width, -s->maximum[local], range.largest);
   }
   if (wants->k > 0) {
     double *near = s->near + local * pass->near_stride + 8;
     const double limit = near[wants->k - 1];
-    if (smallest < limit) {
+    if (range.smallest < limit) {
       guint8 places[BLOCK];
       const size_t n = pass->kernel->below(squares, width, limit, places);
       pass->kernel->keep_near(squares, places, n, first, wants->k, pass->near_stride / 8 - 1, near,
@@ -321,14 +323,13 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
     if (pass->packed != NULL)
       norms = pass->packed + reference->n_panels * PANEL * d + first;
     for (size_t g = 0; g < n_groups; g++) {
-      for (size_t j = 0; j < width; j += PANEL) {
-        const double *panel = s->panel;
-        if (pass->packed != NULL)
-          panel = pass->packed + (first + j) * d;
-        else
-          make_panel(reference, (first + j) / PANEL, pass->kernel, s->given, s->panel,
-                     s->panel_norms + j);
-        pass->kernel->tile(s->group + g * GROUP * d, panel, d, s->tile + j, BLOCK);
+      const double *group = s->group + g * GROUP * d;
+      if (pass->packed != NULL)
+        pass->kernel->tiles(group, pass->packed + first * d, width / PANEL, d, s->tile, BLOCK);
+      for (size_t j = 0; pass->packed == NULL && j < width; j += PANEL) {
+        make_panel(reference, (first + j) / PANEL, pass->kernel, s->given, s->panel,
+                   s->panel_norms + j);
+        pass->kernel->tiles(group, s->panel, 1, d, s->tile + j, BLOCK);
       }
       for (size_t local = g * GROUP; local < MIN(n_rows, (g + 1) * GROUP); local++)
         take_row(pass, s, begin + local, local, norms, first, width);

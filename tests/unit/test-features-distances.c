@@ -324,11 +324,12 @@ typedef struct {
   double squares[DEMUR_DISTANCE_BLOCK], gram[DEMUR_DISTANCE_BLOCK], near[8 + 24];
   gint64 indices[8 + 24];
   guint8 places[DEMUR_DISTANCE_BLOCK];
-  double smallest, exp_sum, kernel_sum, direct, exponentials[13];
+  DemurDistanceRange range;
+  double exp_sum, kernel_sum, direct, exponentials[13];
 } __attribute__((aligned(64))) Taken;
 
 static void
-take_all(size_t width, double query_norm, Taken *taken) {
+take_all(size_t width, double query_norm, gboolean has_far, Taken *taken) {
   const DemurDistanceKernel *kernel = demur_distance_kernel();
   double norms[DEMUR_DISTANCE_BLOCK] __attribute__((aligned(64)));
   double weights[DEMUR_DISTANCE_BLOCK] __attribute__((aligned(64)));
@@ -337,7 +338,7 @@ take_all(size_t width, double query_norm, Taken *taken) {
   memset(taken, 0, sizeof *taken);
   size_t n_chosen = 0;
   for (size_t j = 0; j < width; j++) {
-    norms[j] = j == 5 ? INFINITY : 40.0 + demur_random_uniform(&random);
+    norms[j] = 40.0 + demur_random_uniform(&random);
     taken->squares[j] = 30.0 * demur_random_normal(&random);
     if (j % 3 != 1)
       chosen[n_chosen++] = (guint8)j;
@@ -347,13 +348,25 @@ take_all(size_t width, double query_norm, Taken *taken) {
     weights[n_chosen] = 0.0;
     chosen[n_chosen++] = 0;
   }
-  double smallest = kernel->to_squares(taken->squares, norms, width, query_norm);
-  g_assert_cmpfloat(kernel->smallest(taken->squares, width), ==, smallest);
-  taken->smallest = smallest;
-  /* steep, so that the farthest are beyond what an exponential reaches */
-  taken->exp_sum = kernel->exp_sum(taken->squares, width, 4.0, 4.0 * smallest);
-  taken->kernel_sum =
-      kernel->weighted_exp_sum(taken->squares, chosen, weights, n_chosen, 0.0078125);
+  if (has_far) {
+    norms[5] = INFINITY;
+    norms[7] = 2000.0; /* beyond what an exponential reaches */
+  }
+  const DemurDistanceRange range =
+      kernel->to_squares(taken->squares, norms, width, query_norm);
+  taken->range = range;
+  g_assert_cmpfloat(kernel->smallest(taken->squares, width), ==, range.smallest);
+  for (size_t j = 0; j < width; j++)
+    g_assert_cmpfloat(taken->squares[j], <=, range.largest);
+  const double shift = 0.5 * range.smallest;
+  taken->exp_sum = kernel->exp_sum(taken->squares, width, shift, range.largest);
+  taken->kernel_sum = kernel->weighted_exp_sum(taken->squares, chosen, weights, n_chosen, 0.0078125,
+                                               range.largest);
+  /* What is known of the largest changes nothing. */
+  g_assert_cmpfloat(kernel->exp_sum(taken->squares, width, shift, INFINITY), ==, taken->exp_sum);
+  g_assert_cmpfloat(kernel->weighted_exp_sum(taken->squares, chosen, weights, n_chosen, 0.0078125,
+                                             INFINITY),
+                    ==, taken->kernel_sum);
   kernel->exp_to_gram(taken->squares, width, 0.05, taken->gram);
   for (size_t j = 0; j < G_N_ELEMENTS(taken->near); j++)
     taken->near[j] = j < 8 ? -INFINITY : INFINITY;
@@ -375,15 +388,53 @@ every_level_takes_the_same_bytes_from_a_row(void) {
   const double query_norms[] = {45.0, -200.0};
   for (size_t w = 0; w < G_N_ELEMENTS(widths); w++)
     for (size_t q = 0; q < G_N_ELEMENTS(query_norms); q++) {
-      Taken first, other;
-      demur_processor_limit(DEMUR_PROCESSOR_PLAIN);
-      take_all(widths[w], query_norms[q], &first);
-      for (int level = DEMUR_PROCESSOR_AVX2; level <= DEMUR_PROCESSOR_AVX512; level++) {
-        demur_processor_limit((DemurProcessor)level);
-        take_all(widths[w], query_norms[q], &other);
-        g_assert_true(memcmp(&first, &other, sizeof first) == 0);
+      for (int has_far = 0; has_far < 2; has_far++) {
+        Taken first, other;
+        demur_processor_limit(DEMUR_PROCESSOR_PLAIN);
+        take_all(widths[w], query_norms[q], has_far, &first);
+        for (int level = DEMUR_PROCESSOR_AVX2; level <= DEMUR_PROCESSOR_AVX512; level++) {
+          demur_processor_limit((DemurProcessor)level);
+          take_all(widths[w], query_norms[q], has_far, &other);
+          g_assert_true(memcmp(&first, &other, sizeof first) == 0);
+        }
       }
     }
+}
+
+/* Columns fewer than, as many as and more than those that are summed in one part. */
+static void
+products_are_summed_in_the_order_of_the_columns(void) {
+  const size_t widths[] = {1, 7, 63, 64, 65, 128, 129, 300}, n_panels = 3;
+  for (int level = DEMUR_PROCESSOR_PLAIN; level <= DEMUR_PROCESSOR_AVX512; level++) {
+    demur_processor_limit((DemurProcessor)level);
+    const DemurDistanceKernel *kernel = demur_distance_kernel();
+    const gboolean is_fused = demur_processor_level() != DEMUR_PROCESSOR_PLAIN;
+    for (size_t w = 0; w < G_N_ELEMENTS(widths); w++) {
+      const size_t d = widths[w], n = n_panels * DEMUR_DISTANCE_PANEL;
+      DEMUR_AUTO_ALIGNED double *a = demur_new_matrix(double, d, DEMUR_DISTANCE_GROUP);
+      DEMUR_AUTO_ALIGNED double *b = demur_new_matrix(double, n, d);
+      DEMUR_AUTO_ALIGNED double *c = demur_new_matrix(double, DEMUR_DISTANCE_GROUP, n);
+      DemurRandom random = demur_random_stream(8, DEMUR_STREAM_TEST, d, 0, 0);
+      for (size_t i = 0; i < d * DEMUR_DISTANCE_GROUP; i++)
+        a[i] = demur_random_normal(&random);
+      for (size_t i = 0; i < n * d; i++)
+        b[i] = demur_random_normal(&random);
+      for (size_t i = 0; i < DEMUR_DISTANCE_GROUP * n; i++)
+        c[i] = NAN;
+      kernel->tiles(a, b, n_panels, d, c, n);
+      for (size_t i = 0; i < DEMUR_DISTANCE_GROUP; i++)
+        for (size_t j = 0; j < n; j++) {
+          const double *panel = b + j / DEMUR_DISTANCE_PANEL * d * DEMUR_DISTANCE_PANEL;
+          double sum = 0.0;
+          for (size_t k = 0; k < d; k++) {
+            const double x = a[k * DEMUR_DISTANCE_GROUP + i],
+                         y = panel[k * DEMUR_DISTANCE_PANEL + j % DEMUR_DISTANCE_PANEL];
+            sum = is_fused ? fma(x, y, sum) : sum + x * y;
+          }
+          g_assert_cmpfloat(c[i * n + j], ==, sum);
+        }
+    }
+  }
 }
 
 int
@@ -398,6 +449,7 @@ main(int argc, char **argv) {
   g_test_add_func("/features/distances/given", rows_that_are_given_give_the_same_bytes);
   g_test_add_func("/features/distances/cancel", cancelling_ends_the_pass);
   g_test_add_func("/features/distances/levels", every_level_takes_the_same_bytes_from_a_row);
+  g_test_add_func("/features/distances/products", products_are_summed_in_the_order_of_the_columns);
   /* last: it limits the processor */
   g_test_add_func("/features/distances/kernels",
                   equal_distances_stand_by_index_whatever_the_kernel);
