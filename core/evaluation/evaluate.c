@@ -18,6 +18,7 @@
 #include "evaluation/trials.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/told-map.h"
 #include "metrics/coverage.h"
 #include "selector/outcome-weights.h"
 #include "selector/mlp-kernel.h"
@@ -40,26 +41,30 @@ ranks_of(const DemurParallel *parallel) {
   return parallel != NULL ? demur_parallel_ranks(parallel) : NULL;
 }
 
-/* Runs jobs in groups, so that progress and cancelling are looked at between them. slots: an array of
- * DemurSlot of all jobs, freed. */
+/* Ranks exchange what they have after each group of jobs, which all cut alike, whatever their threads. */
+static gboolean
+gather_by_groups(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func, gpointer data,
+                 const GArray *slots, const DemurProgress *progress, GError **error) {
+  const size_t group = MAX((n_jobs + 49) / 50, JOBS_A_RANK * ranks_of(parallel)->size);
+  for (size_t first = 0; first < n_jobs; first += group)
+    if (!demur_progress_step(progress, (double)first / (double)n_jobs, "evaluating", error) ||
+        !demur_gather(parallel, first, MIN(first + group, n_jobs), func, data,
+                      (const DemurSlot *)(gconstpointer)slots->data, slots->len, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* slots: an array of DemurSlot of all jobs, freed. */
 static gboolean
 gather_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func, gpointer data,
                      GArray *slots, const DemurProgress *progress, double start, double end,
                      GError **error) {
   g_autoptr(GArray) owned = slots;
-  /* All ranks cut alike, whatever their threads. */
-  const DemurRanks *ranks = ranks_of(parallel);
-  const size_t n_together =
-      ranks != NULL ? JOBS_A_RANK * ranks->size : demur_parallel_n_threads(parallel);
-  const size_t group = MAX((n_jobs + 49) / 50, n_together);
-  for (size_t first = 0; first < n_jobs; first += group) {
-    const double done = (double)first / (double)n_jobs;
-    if (!demur_progress_step(progress, start + done * (end - start), "evaluating", error) ||
-        !demur_gather(parallel, first, MIN(first + group, n_jobs), func, data,
-                      (const DemurSlot *)(gconstpointer)owned->data, owned->len, error))
-      return FALSE;
-  }
-  return TRUE;
+  DemurProgressStage stage = {progress, start, end, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  return ranks_of(parallel) != NULL
+             ? gather_by_groups(parallel, n_jobs, func, data, owned, &staged, error)
+             : demur_told_map(parallel, n_jobs, func, data, &staged, "evaluating", error);
 }
 
 static DemurWarning *
