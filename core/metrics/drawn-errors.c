@@ -6,8 +6,10 @@
  * Source: metrics/selective.c, whose bins, ties and thresholds hold here; sums are differences of P, so that last
  * digits differ. Layout: a lane is a coverage, from the largest down, so that an entry is selected by the first
  * so many lanes (its level). The entries are gone through in parts of PART: a pass without branches writes the lanes' s and P at each
- * risk's end, in the first cache, then the edges of all lanes that lie in the part are looked up together by halving. Cost: O(n)
- * vectors of 12 doubles and 16 counts, and 15 edges x log2 PART a coverage. */
+ * risk's end, in the first cache. How many edges of a lane lie in the part follows from its s at the part's end; those of all lanes are put
+ * in one list, and each step is done for the whole list before the next one: nothing waits for one edge's place, and no
+ * branch hangs on one. Cost: O(n) vectors of 12 doubles and 16 counts, and 15 edges x log2 PART a coverage. The steps are functions of
+ * their own, never inlined: together they need more registers than there are. */
 #include "metrics/drawn-errors.h"
 
 #include <math.h>
@@ -22,7 +24,9 @@
 #define N_LANES DEMUR_DRAWN_MAX_COVERAGES
 #define N_VECTORS (N_LANES / 4)
 #define COUNT_LANES 16
-#define PART 128
+#define PART 128 /* a power of two */
+#define MAX_EDGES (N_LANES * DEMUR_MAX_BINS)
+#define STEP static __attribute__((noinline))
 
 typedef double V4 __attribute__((vector_size(32)));
 typedef gint64 V4i __attribute__((vector_size(32)));
@@ -31,25 +35,36 @@ typedef guint16 Counts __attribute__((vector_size(32), may_alias));
 typedef guint64 Words __attribute__((vector_size(32)));
 #define BLOCK_VECTORS ((1 << BLOCK_BITS) / COUNT_LANES)
 
-/* Lanes below the level are selected. */
+/* Of one level: the lanes below it are selected. */
 typedef struct {
-  Counts counts[N_LANES + 1];
-  V4i lanes[N_LANES + 1][N_VECTORS];
-} Masks;
+  V4i sums[N_VECTORS];
+  Counts sizes;
+} Mask;
+
+/* At a risk's end, by lane. */
+typedef struct {
+  V4 sums[N_VECTORS]; /* P */
+  Counts sizes;       /* s */
+} Point;
+
+/* A bin's edge in the part at work. */
+typedef struct {
+  guint32 lane, size; /* size: s at the edge */
+  guint32 before;     /* the last point whose s is below */
+} Edge;
 
 struct DemurDrawnScratch {
-  Masks masks;
+  Mask masks[N_LANES + 1];
   Counts *rank_counts;   /* [n_ranks] in whole blocks */
   guint16 *block_counts; /* [n_ranks >> BLOCK_BITS + 1] */
   guint32 *ranks;        /* [n] of the entries */
   guint32 *levels;       /* [n] */
   double *products;      /* [n] count (y - r) */
   guint16 *ends;         /* [n + 1] 1 where the entry before is the last of its risk */
-  /* Of the part at work; the first is the last risk's end of the parts before. */
-  Counts sizes[PART + 1];       /* s at each risk's end */
-  V4 sums[PART + 1][N_VECTORS]; /* P there */
-  Counts size;                  /* s and P as far as the parts go */
-  V4 sum[N_VECTORS];
+  Point points[PART + 1]; /* of the part at work; the first is the last one of the parts before */
+  Point now;              /* as far as the parts go */
+  Edge edges[MAX_EDGES];
+  double here[MAX_EDGES]; /* P there */
 };
 
 DemurDrawnScratch *
@@ -57,8 +72,8 @@ demur_drawn_scratch_new(size_t n_ranks, size_t n) {
   DemurDrawnScratch *s = demur_memory_new(1, 1, sizeof *s);
   for (size_t level = 0; level <= N_LANES; level++)
     for (size_t l = 0; l < level; l++) {
-      s->masks.counts[level][l] = G_MAXUINT16;
-      s->masks.lanes[level][l / 4][l % 4] = -1;
+      s->masks[level].sizes[l] = G_MAXUINT16;
+      s->masks[level].sums[l / 4][l % 4] = -1;
     }
   s->rank_counts = demur_memory_new((n_ranks >> BLOCK_BITS) + 1, BLOCK_VECTORS, sizeof(Counts));
   s->block_counts = demur_new_array(guint16, (n_ranks >> BLOCK_BITS) + 1);
@@ -83,7 +98,7 @@ demur_drawn_scratch_free(DemurDrawnScratch *s) {
 }
 
 /* The entries' ranks, products and ends, and how many scans stand at each rank. */
-static void
+STEP void
 load_entries(const DemurDrawnScans *scans, const DemurDrawnSet *set, DemurDrawnScratch *s) {
   memset(s->rank_counts, 0,
          ((scans->n_ranks >> BLOCK_BITS) + 1) * BLOCK_VECTORS * sizeof *s->rank_counts);
@@ -128,7 +143,7 @@ typedef struct {
   gint32 limits[N_LANES];
 } Thresholds;
 
-static void
+STEP void
 find_thresholds(const DemurDrawnSet *set, const double *coverages, size_t n_coverages,
                 const DemurDrawnScratch *s, Thresholds *found) {
   for (size_t l = 0; l < N_LANES; l++)
@@ -171,62 +186,135 @@ find_levels(const guint32 *ranks, size_t n, const gint32 *limits, guint32 *level
 
 #define EACH_VECTOR _Pragma("GCC unroll 3") for (size_t v = 0; v < N_VECTORS; v++)
 
-/* s and P of each lane at each risk's end among entries [begin, end); how many of these there are, with the one that
- * comes first. */
+/* s and P of each lane at each risk's end among entries [begin, end); how many of these points there are, with the one
+ * that comes first. */
 VECTOR_CLONES static size_t
 sum_lanes(const DemurDrawnSet *set, size_t begin, size_t end, DemurDrawnScratch *s) {
-  Counts size = s->size;
-  V4 sum[N_VECTORS];
-  EACH_VECTOR sum[v] = s->sum[v];
-  size_t q = 1;
+  const guint32 *restrict levels = s->levels;
+  const double *restrict products = s->products;
+  const guint16 *restrict counts = set->counts, *restrict ends = s->ends + 1;
+  const Mask *restrict masks = s->masks;
+  Point *restrict point = s->points + 1;
+  Point now = s->now;
   for (size_t j = begin; j < end; j++) {
-    const guint32 level = s->levels[j];
-    const double p = s->products[j];
-    size += s->masks.counts[level] & set->counts[j];
-    s->sizes[q] = size;
+    const Mask *mask = &masks[levels[j]];
+    const double p = products[j];
+    now.sizes += mask->sizes & counts[j];
+    point->sizes = now.sizes;
     EACH_VECTOR {
-      sum[v] += (V4)(s->masks.lanes[level][v] & (V4i)(V4){p, p, p, p});
-      s->sums[q][v] = sum[v];
+      now.sums[v] += (V4)(mask->sums[v] & (V4i)(V4){p, p, p, p});
+      point->sums[v] = now.sums[v];
     }
-    q += s->ends[j + 1];
+    point += ends[j];
   }
-  s->size = size;
-  EACH_VECTOR s->sum[v] = sum[v];
-  return q;
+  s->now = now;
+  return (size_t)(point - s->points);
 }
 
 /* A lane's bins: n_large of small + 1 scans, then those of small; how far it has come. */
 typedef struct {
-  size_t n_bins, small, n_large, bin;
+  guint32 n_bins, small, n_large, bin;
   double before, square; /* P at the last edge; the sum so far */
 } Bins;
 
 static guint32
-edge_of(const Bins *bins) {
-  return (guint32)((bins->bin + 1) * bins->small + MIN(bins->bin + 1, bins->n_large));
+edge_of(const Bins *bins, guint32 bin) {
+  return (bin + 1) * bins->small + MIN(bin + 1, bins->n_large);
 }
 
-/* The edges of lane l among the part's n_points places, and what the bins before them add. */
-static void
-pass_edges(const DemurDrawnScratch *s, size_t l, size_t n_points, Bins *lane) {
-  const guint16 *sizes = (const guint16 *)s->sizes + l;
-  const double *sums = (const double *)s->sums + l;
-  const guint32 last = sizes[(n_points - 1) * COUNT_LANES];
-  for (guint32 edge; lane->bin < lane->n_bins && (edge = edge_of(lane)) <= last; lane->bin++) {
-    size_t before = 0; /* the last place where s is below the edge */
-    for (size_t left = n_points - 1; left > 1;) {
-      const size_t half = left / 2;
-      const gboolean below = sizes[(before + half) * COUNT_LANES] < edge;
-      before += half & -(size_t)below; /* no branch: none could be foreseen */
-      left -= half;
+static double
+size_at(const Point *points, size_t point, guint32 lane) {
+  return (double)((const guint16 *)&points[point].sizes)[lane];
+}
+
+static double
+sum_at(const Point *points, size_t point, guint32 lane) {
+  return ((const double *)points[point].sums)[lane];
+}
+
+/* The edges of all lanes up to the part's last point, lane by lane; their number. n_passed [n_lanes]: how many of a lane's there
+ * are up to there. */
+STEP size_t
+list_edges(const Point *last, const Bins *bins, size_t n_lanes, guint32 *n_passed, Edge *edges) {
+  size_t n = 0;
+  for (guint32 l = 0; l < n_lanes; l++) {
+    const guint32 size = ((const guint16 *)&last->sizes)[l];
+    guint32 bin = bins[l].bin;
+    for (guint32 edge; bin < bins[l].n_bins && (edge = edge_of(&bins[l], bin)) <= size; bin++)
+      edges[n++] = (Edge){l, edge, 0};
+    n_passed[l] = bin;
+  }
+  return n;
+}
+
+/* All bits where a is below b, else none. By their difference, and not by a comparison: no branch, since none could be foreseen, and
+ * no `sbb` of a register with itself, which waits on many processors for what the register held. */
+static inline size_t
+mask_below(gint64 a, gint64 b) {
+  return (size_t)((a - b) >> 63);
+}
+
+/* The last of points [0, power) whose s in a lane is below size, by halving; that of the first one is. */
+static inline __attribute__((always_inline)) size_t
+last_below(const Point *points, size_t power, guint32 lane, guint32 size) {
+  const char *sizes = (const char *)&points->sizes + lane * sizeof(guint16);
+  size_t before = 0;
+#pragma GCC unroll 8
+  for (size_t half = power / 2 * sizeof(Point); half >= sizeof(Point); half /= 2) {
+    const guint16 here = *(const guint16 *)(sizes + before + half);
+    before += half & mask_below(here, size);
+  }
+  return before / sizeof(Point);
+}
+
+/* Between which points each edge lies: where they are no power of two, in the first or the last power of two of them. */
+STEP void
+place_edges(const Point *points, size_t n_points, Edge *edges, size_t n_edges) {
+  const size_t n_steps = n_points - 1;
+  if (n_steps == PART) { /* mostly: the steps are constants */
+    for (size_t e = 0; e < n_edges; e++)
+      edges[e].before = (guint32)last_below(points, PART, edges[e].lane, edges[e].size);
+    return;
+  }
+  size_t power = 1;
+  while (2 * power <= n_steps)
+    power *= 2;
+  const size_t behind = n_steps - power;
+  const guint16 *middle = (const guint16 *)&points[behind].sizes;
+  for (size_t e = 0; e < n_edges; e++) {
+    const guint32 lane = edges[e].lane, size = edges[e].size;
+    const size_t first = behind & mask_below(middle[lane], size);
+    edges[e].before = (guint32)(first + last_below(points + first, power, lane, size));
+  }
+}
+
+/* P at each edge. */
+STEP void
+sum_to_edges(const Point *points, const Edge *edges, size_t n_edges, double *here) {
+  for (size_t e = 0; e < n_edges; e++) {
+    const guint32 lane = edges[e].lane;
+    const size_t before = edges[e].before;
+    const double s0 = size_at(points, before, lane), s1 = size_at(points, before + 1, lane);
+    const double p0 = sum_at(points, before, lane), p1 = sum_at(points, before + 1, lane);
+    here[e] = p0 + ((double)edges[e].size - s0) * (p1 - p0) / (s1 - s0);
+  }
+}
+
+/* What the bins before the part's edges add. */
+STEP void
+pass_edges(DemurDrawnScratch *s, size_t n_points, size_t n_lanes, Bins *bins) {
+  guint32 n_passed[N_LANES];
+  const size_t n_edges = list_edges(&s->points[n_points - 1], bins, n_lanes, n_passed, s->edges);
+  place_edges(s->points, n_points, s->edges, n_edges);
+  sum_to_edges(s->points, s->edges, n_edges, s->here);
+  const double *here = s->here;
+  for (size_t l = 0; l < n_lanes; l++) {
+    Bins *lane = &bins[l];
+    for (; lane->bin < n_passed[l]; lane->bin++) {
+      const double gap = *here - lane->before;
+      lane->square += gap * gap / (double)(lane->small + (lane->bin < lane->n_large));
+      lane->before = *here++;
     }
-    const double s0 = (double)sizes[before * COUNT_LANES];
-    const double s1 = (double)sizes[(before + 1) * COUNT_LANES];
-    const double p0 = sums[before * N_LANES], p1 = sums[(before + 1) * N_LANES];
-    const double here = p0 + ((double)edge - s0) * (p1 - p0) / (s1 - s0);
-    const double gap = here - lane->before;
-    lane->square += gap * gap / (double)(lane->small + (lane->bin < lane->n_large));
-    lane->before = here;
   }
 }
 
@@ -246,18 +334,17 @@ demur_drawn_errors(const DemurDrawnScans *scans, const DemurDrawnSet *set, const
   find_levels(s->ranks, set->n, found.limits, s->levels);
   Bins bins[N_LANES] = {0};
   for (size_t l = 0; l < n_coverages; l++) {
-    const size_t n_bins = bins[l].n_bins = demur_bins_count(found.n_selected[l], min_bin_size);
-    bins[l].small = n_bins > 0 ? found.n_selected[l] / n_bins : 0;
-    bins[l].n_large = n_bins > 0 ? found.n_selected[l] % n_bins : 0;
+    const guint32 n_selected = (guint32)found.n_selected[l];
+    const guint32 n_bins = (guint32)demur_bins_count(n_selected, min_bin_size);
+    bins[l].n_bins = n_bins;
+    bins[l].small = n_bins > 0 ? n_selected / n_bins : 0;
+    bins[l].n_large = n_bins > 0 ? n_selected % n_bins : 0;
   }
-  s->size = s->sizes[0] = (Counts){0};
-  EACH_VECTOR s->sum[v] = s->sums[0][v] = (V4){0};
+  s->now = s->points[0] = (Point){0};
   for (size_t begin = 0; begin < set->n; begin += PART) {
     const size_t n_points = sum_lanes(set, begin, MIN(begin + PART, set->n), s);
-    for (size_t l = 0; l < n_coverages; l++)
-      pass_edges(s, l, n_points, &bins[l]);
-    s->sizes[0] = s->sizes[n_points - 1];
-    EACH_VECTOR s->sums[0][v] = s->sums[n_points - 1][v];
+    pass_edges(s, n_points, n_coverages, bins);
+    s->points[0] = s->points[n_points - 1];
   }
   for (size_t l = 0; l < n_coverages; l++)
     errors[found.place[l]] =
