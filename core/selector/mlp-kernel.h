@@ -20,12 +20,14 @@ typedef struct {
   /* hidden1 [n][h] as both passes make it from inputs [n][d]. */
   void (*first)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
                 float *hidden1);
+  /* As demur_mlp_transpose. */
+  void (*transpose)(DemurMlpShape shape, const float *parameters, float *transposed);
   /* As demur_mlp_forward and demur_mlp_backward; their memory is their own. */
-  void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs,
-                  const guint32 *rows, size_t n, float *hidden2, float *z);
-  void (*backward)(DemurMlpShape shape, const float *parameters, const float *inputs,
-                   const guint32 *rows, const float *hidden2, const guint32 *places,
-                   const float *dz, size_t n, float *gradient);
+  void (*forward)(DemurMlpShape shape, const float *parameters, const float *transposed,
+                  const float *inputs, const guint32 *rows, size_t n, float *hidden2, float *z);
+  void (*backward)(DemurMlpShape shape, const float *parameters, const float *transposed,
+                   const float *inputs, const guint32 *rows, const float *hidden2,
+                   const guint32 *places, const float *dz, size_t n, float *gradient);
 } DemurMlpKernel;
 
 /* The kernels of this build [*n], from the fastest down; the last one is `portable` and always

@@ -71,13 +71,23 @@ side_by_side(const DemurReal *matrix, const guint32 *rows, size_t n, size_t widt
   return copy;
 }
 
+void
+demur_mlp_transpose(DemurMlpShape shape, const DemurReal *parameters, DemurReal *transposed) {
+#ifndef DEMUR_REAL_DOUBLE
+  if (demur_mlp_kernel_serves(shape))
+    demur_mlp_kernel()->transpose(shape, parameters, transposed);
+#endif
+}
+
 static void
-forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
-        DemurReal *scratch, DemurReal *hidden2, DemurReal *z) {
+forward(const DemurMlp *mlp, const DemurMlpScans *scans, DemurReal *scratch, DemurReal *hidden2,
+        DemurReal *z) {
+  const DemurMlpShape shape = mlp->shape;
+  const DemurReal *parameters = mlp->parameters;
 #ifndef DEMUR_REAL_DOUBLE
   if (demur_mlp_kernel_serves(shape)) {
-    demur_mlp_kernel()->forward(shape, parameters, scans->inputs, scans->rows, scans->n, hidden2,
-                                z);
+    demur_mlp_kernel()->forward(shape, parameters, mlp->transposed, scans->inputs, scans->rows,
+                                scans->n, hidden2, z);
     return;
   }
 #endif
@@ -105,10 +115,10 @@ forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *s
 }
 
 void
-demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
-                  DemurReal *scratch, DemurReal *hidden2, DemurReal *z) {
+demur_mlp_forward(const DemurMlp *mlp, const DemurMlpScans *scans, DemurReal *scratch,
+                  DemurReal *hidden2, DemurReal *z) {
   const guint64 before = demur_tiny_numbers_begin();
-  forward(shape, parameters, scans, scratch, hidden2, z);
+  forward(mlp, scans, scratch, hidden2, z);
   demur_tiny_numbers_end(before);
 }
 
@@ -125,13 +135,15 @@ linear_gradient(const DemurReal *d_out, size_t n, size_t n_out, const DemurReal 
 }
 
 void
-demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const DemurMlpScans *scans,
-                   const DemurReal *hidden2, const guint32 *places, const DemurReal *dz,
-                   DemurReal *scratch, DemurReal *gradient) {
+demur_mlp_backward(const DemurMlp *mlp, const DemurMlpScans *scans, const DemurReal *hidden2,
+                   const guint32 *places, const DemurReal *dz, DemurReal *scratch,
+                   DemurReal *gradient) {
+  const DemurMlpShape shape = mlp->shape;
+  const DemurReal *parameters = mlp->parameters;
 #ifndef DEMUR_REAL_DOUBLE
   if (demur_mlp_kernel_serves(shape)) {
-    demur_mlp_kernel()->backward(shape, parameters, scans->inputs, scans->rows, hidden2, places, dz,
-                                 scans->n, gradient);
+    demur_mlp_kernel()->backward(shape, parameters, mlp->transposed, scans->inputs, scans->rows,
+                                 hidden2, places, dz, scans->n, gradient);
     return;
   }
 #endif

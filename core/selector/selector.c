@@ -842,8 +842,9 @@ network_scores(const DemurSelector *selector, const DemurSelectorModel *m, const
     for (size_t i = 0; i < n; i++)
       scores[start + i] = 0.0;
     for (size_t a = 0; a < m->n_average; a++) {
-      demur_mlp_forward(selector->shape, m->parameters + a * selector->shape.n_parameters, &scans,
-                        hidden, hidden + ROWS * h, z);
+      const DemurMlp mlp = {selector->shape, m->parameters + a * selector->shape.n_parameters,
+                            NULL};
+      demur_mlp_forward(&mlp, &scans, hidden, hidden + ROWS * h, z);
       for (size_t i = 0; i < n; i++) {
         const double t = exp(-fabs((double)z[i]));
         scores[start + i] += (z[i] >= 0 ? 1.0 / (1.0 + t) : t / (1.0 + t)) / (double)m->n_average;

@@ -225,7 +225,7 @@ score_chunk(size_t chunk, guint worker, gpointer data) {
   DEMUR_AUTO_ALIGNED DemurReal *hidden =
       demur_new_matrix(DemurReal, 2 * FORWARD_ROWS, v->shape.n_hidden);
   const DemurMlpScans scans = {v->part->features + start * v->shape.n_inputs, NULL, n};
-  demur_mlp_forward(v->shape, v->parameters, &scans, hidden,
+  demur_mlp_forward(&(DemurMlp){v->shape, v->parameters, NULL}, &scans, hidden,
                     hidden + FORWARD_ROWS * v->shape.n_hidden, v->z + start);
   for (size_t i = start; i < start + n; i++)
     v->scores[i] = (double)v->z[i];

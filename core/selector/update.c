@@ -72,7 +72,8 @@ struct DemurUpdater {
   WorkerScratch *workers; /* [n_threads] */
 
   DemurDataset *const *datasets; /* of the update at work */
-  const DemurReal *parameters;
+  DemurReal *transposed; /* [n_parameters] of the parameters at work */
+  DemurMlp mlp;
 };
 
 DemurUpdater *
@@ -110,6 +111,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
   u->backward_places = demur_new_array(guint32, n_union + 1);
   u->smmce = demur_memory_new(n_union, 1, sizeof *u->smmce);
   u->max_chunks = (MIN(n, u->n_kept * dataset_capacity) + ROWS - 1) / ROWS;
+  u->transposed = demur_new_array(DemurReal, shape.n_parameters);
   u->gradients = demur_new_matrix(DemurReal, u->max_chunks, shape.n_parameters);
   if (settings->kappa_coverage > 0.0) {
     u->n_coverages = 1;
@@ -170,6 +172,7 @@ demur_updater_free(DemurUpdater *u) {
   g_aligned_free(u->dz);
   g_aligned_free(u->backward_places);
   g_aligned_free(u->smmce);
+  g_aligned_free(u->transposed);
   g_aligned_free(u->gradients);
   g_free(u);
 }
@@ -217,8 +220,8 @@ forward_chunk(size_t chunk, guint worker, gpointer data) {
   WorkerScratch *s = &u->workers[worker];
   const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_union - start);
   const DemurMlpScans scans = {u->scans.features, u->rows + start, n};
-  demur_mlp_forward(u->shape, u->parameters, &scans, s->passes,
-                    u->hidden2 + start * u->shape.n_hidden, u->z + start);
+  demur_mlp_forward(&u->mlp, &scans, s->passes, u->hidden2 + start * u->shape.n_hidden,
+                    u->z + start);
   for (size_t i = start; i < start + n; i++)
     u->scores[i] = (double)u->z[i];
 }
@@ -346,14 +349,15 @@ backward_chunk(size_t chunk, guint worker, gpointer data) {
   DemurReal *gradient = u->gradients + chunk * u->shape.n_parameters;
   memset(gradient, 0, u->shape.n_parameters * sizeof(DemurReal));
   const DemurMlpScans scans = {u->scans.features, rows, n};
-  demur_mlp_backward(u->shape, u->parameters, &scans, u->hidden2, places, dz, s->passes, gradient);
+  demur_mlp_backward(&u->mlp, &scans, u->hidden2, places, dz, s->passes, gradient);
 }
 
 void
 demur_updater_run(DemurUpdater *u, DemurDataset *const *datasets, DemurAdam *adam,
                   DemurReal *parameters, DemurUpdateResult *result) {
   u->datasets = datasets;
-  u->parameters = parameters;
+  demur_mlp_transpose(u->shape, parameters, u->transposed);
+  u->mlp = (DemurMlp){u->shape, parameters, u->transposed};
   gather_union(u);
   demur_parallel_map(u->parallel, (u->n_union + ROWS - 1) / ROWS, forward_chunk, u);
   if (u->n_kept < u->n_datasets) {

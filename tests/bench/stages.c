@@ -109,7 +109,7 @@ typedef struct {
   DemurReal *features;
   double *risks, *labels, *errors;
   DemurMlpShape shape;
-  DemurReal *parameters, *gradient;
+  DemurReal *parameters, *transposed, *gradient;
   DemurAdam *adam;
   DemurUpdater *updater;
   DemurResampler *resampler;
@@ -155,11 +155,12 @@ gather(const Bench *b, const size_t *sets, size_t n_sets, guint32 *rows) {
 
 static void
 forward(Bench *b) {
+  demur_mlp_transpose(b->shape, b->parameters, b->transposed);
+  const DemurMlp mlp = {b->shape, b->parameters, b->transposed};
   for (size_t start = 0; start < b->n_union; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_union - start);
     const DemurMlpScans scans = {b->features, b->rows + start, n};
-    demur_mlp_forward(b->shape, b->parameters, &scans, b->passes, b->hidden2 + start * N_HIDDEN,
-                      b->z + start);
+    demur_mlp_forward(&mlp, &scans, b->passes, b->hidden2 + start * N_HIDDEN, b->z + start);
     for (size_t i = start; i < start + n; i++)
       b->scores[i] = (double)b->z[i];
   }
@@ -208,6 +209,7 @@ lose(Bench *b) {
 
 static void
 go_back(Bench *b) {
+  const DemurMlp mlp = {b->shape, b->parameters, b->transposed};
   memset(b->gradient, 0, b->shape.n_parameters * sizeof(DemurReal));
   for (size_t start = 0; start < b->n_back; start += ROWS) {
     const size_t n = MIN(ROWS, b->n_back - start);
@@ -215,8 +217,7 @@ go_back(Bench *b) {
     for (size_t i = 0; i < n; i++)
       places[i] = b->places[b->back[start + i]];
     const DemurMlpScans scans = {b->features, b->back + start, n};
-    demur_mlp_backward(b->shape, b->parameters, &scans, b->hidden2, places, b->dz + start,
-                       b->passes, b->gradient);
+    demur_mlp_backward(&mlp, &scans, b->hidden2, places, b->dz + start, b->passes, b->gradient);
   }
 }
 
@@ -250,6 +251,7 @@ start_bench(Bench *b) {
   b->scans = (DemurTrainingScans){n, d, b->features, b->risks, b->labels, b->errors, NULL};
   b->shape = demur_mlp_shape(d, N_HIDDEN);
   b->parameters = demur_new_array(DemurReal, b->shape.n_parameters);
+  b->transposed = demur_new_array(DemurReal, b->shape.n_parameters);
   b->gradient = demur_new_array(DemurReal, b->shape.n_parameters);
   DemurRandom random = demur_random_stream(1, DEMUR_STREAM_WEIGHTS, 0, 0, 0);
   demur_mlp_initialise(b->shape, &random, b->parameters);

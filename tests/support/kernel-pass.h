@@ -56,9 +56,9 @@ pass_clear(Pass *p) {
 static inline void
 pass_run(Pass *p, const DemurMlpKernel *kernel) {
   kernel->first(p->shape, p->parameters, p->inputs, p->n, p->hidden1);
-  kernel->forward(p->shape, p->parameters, p->inputs, NULL, p->n, p->hidden2, p->z);
+  kernel->forward(p->shape, p->parameters, NULL, p->inputs, NULL, p->n, p->hidden2, p->z);
   memset(p->gradient, 0, p->shape.n_parameters * sizeof(float));
-  kernel->backward(p->shape, p->parameters, p->inputs, NULL, p->hidden2, NULL, p->dz, p->n,
+  kernel->backward(p->shape, p->parameters, NULL, p->inputs, NULL, p->hidden2, NULL, p->dz, p->n,
                    p->gradient);
 }
 

@@ -153,8 +153,8 @@ test_first_layer(void) {
     }
 }
 
-/* Rows taken where they lie, in any order and some of them twice, give what a copy of them gives side by side, by every kernel
- * and by the BLAS. */
+/* Rows taken where they lie, in any order and some of them twice, with weights transposed before, give what a copy of them gives side by
+ * side by weights that the pass itself transposes: by every kernel and by the BLAS. */
 static void
 test_rows(void) {
   size_t n_kernels;
@@ -171,7 +171,10 @@ test_rows(void) {
       DEMUR_AUTO_ALIGNED float *scratch = demur_new_matrix(float, n, d + 4 * h);
       DEMUR_AUTO_ALIGNED float *gradients = demur_new_matrix(float, 2, shape.n_parameters);
       DemurRandom random = demur_random_stream(3, DEMUR_STREAM_TEST, h, 0, 0);
+      DEMUR_AUTO_ALIGNED float *transposed = demur_new_array(float, shape.n_parameters);
       demur_mlp_initialise(shape, &random, p);
+      demur_mlp_transpose(shape, p, transposed);
+      const DemurMlp mlp = {shape, p, transposed}, alone = {shape, p, NULL};
       fill(&random, n_scans * d, x);
       fill(&random, n_scans * h, hidden2);
       float *copy = x + n_scans * d, *second = hidden2 + n_scans * h, *beside = second + n * h;
@@ -184,15 +187,15 @@ test_rows(void) {
         memcpy(copy + i * d, x + rows[i] * d, d * sizeof(float));
       }
       const DemurMlpScans scans = {x, rows, n}, copied = {copy, NULL, n};
-      demur_mlp_forward(shape, p, &scans, scratch, second, z);
-      demur_mlp_forward(shape, p, &copied, scratch, beside, z_beside);
+      demur_mlp_forward(&mlp, &scans, scratch, second, z);
+      demur_mlp_forward(&alone, &copied, scratch, beside, z_beside);
       g_assert_true(memcmp(second, beside, n * h * sizeof(float)) == 0);
       g_assert_true(memcmp(z, z_beside, sizeof z) == 0);
       for (size_t i = 0; i < n; i++)
         memcpy(second + i * h, hidden2 + places[i] * h, h * sizeof(float));
       float *gradient = gradients, *gradient_beside = gradients + shape.n_parameters;
-      demur_mlp_backward(shape, p, &scans, hidden2, places, dz, scratch, gradient);
-      demur_mlp_backward(shape, p, &copied, second, NULL, dz, scratch, gradient_beside);
+      demur_mlp_backward(&mlp, &scans, hidden2, places, dz, scratch, gradient);
+      demur_mlp_backward(&alone, &copied, second, NULL, dz, scratch, gradient_beside);
       g_assert_true(memcmp(gradient, gradient_beside, shape.n_parameters * sizeof(float)) == 0);
     }
 }
@@ -230,18 +233,19 @@ test_tiny_numbers(void) {
         p[i] = 0.01f * (float)(i % 7);
       for (size_t i = o.w3; i < o.b3; i++)
         p[i] = 1e-40f;
+      const DemurMlp mlp = {shape, p, NULL};
       const DemurMlpScans scans = {x, NULL, n};
       float z[7], beside[7], without[7];
-      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], z);
+      demur_mlp_forward(&mlp, &scans, h, h + n * hidden[s], z);
       for (size_t i = 0; i < n; i++)
         g_assert_true(z[i] == 0.0f);
       p[o.b3] = 0.3f;
       p[o.w1] = 1e-40f;
-      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], beside);
+      demur_mlp_forward(&mlp, &scans, h, h + n * hidden[s], beside);
       p[o.w1] = 0.0f;
       for (size_t i = o.w3; i < o.b3; i++)
         p[i] = 0.0f;
-      demur_mlp_forward(shape, p, &scans, h, h + n * hidden[s], without);
+      demur_mlp_forward(&mlp, &scans, h, h + n * hidden[s], without);
       g_assert_true(memcmp(beside, without, sizeof beside) == 0);
       volatile float tiny = 1e-40f;
       g_assert_true(tiny * 1.0f > 0.0f);

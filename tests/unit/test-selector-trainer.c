@@ -238,7 +238,8 @@ margin_of(const DemurTrainerResult *result, const Scans *scans) {
   for (size_t i = 0; i < n * N_FEATURES; i++)
     inputs[i] = (float)scans->features[i];
   const DemurMlpScans taken = {inputs, NULL, n};
-  demur_mlp_forward(result->shape, result->parameters, &taken, hidden, hidden + n * h, z);
+  demur_mlp_forward(&(DemurMlp){result->shape, result->parameters, NULL}, &taken, hidden,
+                    hidden + n * h, z);
   double sums[2] = {0, 0}, counts[2] = {0, 0};
   for (size_t i = 0; i < n; i++) {
     const int believed = inputs[i * N_FEATURES] > 0;
