@@ -10,10 +10,10 @@
  * for the walk; no sort, no allocation. */
 #include "shift/resample.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "shift/dirichlet-parts.h"
 
 #define GUIDE_BITS 8
 #define GUIDE_SIZE (1u << GUIDE_BITS)
@@ -37,7 +37,8 @@ typedef struct {
 struct DemurResamplerScratch {
   guint16 *counts; /* [n_scans], zero between draws */
   guint64 *bitmap; /* [(n_scans + 63) / 64], zero between draws */
-  double *weights; /* [n_groups] */
+  double *weights; /* [DEMUR_DIRICHLET_SCRATCH(n_groups)] */
+  guint64 *ends;   /* [n_groups] */
   guint64 *bits;   /* [BITS_AT_ONCE][DEMUR_RANDOM_LANES] */
   /* Of the data sets at work: */
   Share *shares; /* [DEMUR_RANDOM_LANES][n_groups] */
@@ -112,7 +113,8 @@ demur_resampler_scratch_new(const DemurResampler *r) {
   DemurResamplerScratch *scratch = g_new0(DemurResamplerScratch, 1);
   scratch->counts = demur_new_array(guint16, r->n_scans);
   scratch->bitmap = demur_new_array(guint64, (r->n_scans + 63) / 64);
-  scratch->weights = demur_new_array(double, r->n_groups);
+  scratch->weights = demur_new_array(double, DEMUR_DIRICHLET_SCRATCH(r->n_groups));
+  scratch->ends = demur_new_array(guint64, r->n_groups);
   scratch->bits = demur_new_matrix(guint64, BITS_AT_ONCE, DEMUR_RANDOM_LANES);
   scratch->shares = demur_memory_new(DEMUR_RANDOM_LANES, r->n_groups, sizeof *scratch->shares);
   scratch->guides = demur_new_matrix(guint32, DEMUR_RANDOM_LANES, GUIDE_SIZE);
@@ -127,6 +129,7 @@ demur_resampler_scratch_free(DemurResamplerScratch *scratch) {
   g_aligned_free(scratch->counts);
   g_aligned_free(scratch->bitmap);
   g_aligned_free(scratch->weights);
+  g_aligned_free(scratch->ends);
   g_aligned_free(scratch->bits);
   g_aligned_free(scratch->shares);
   g_aligned_free(scratch->guides);
@@ -141,21 +144,19 @@ share_of(const DemurResampler *r, size_t group, guint64 end) {
 
 /* The part of [0, 2^32) that each group has by weights drawn from the stream, and where each part of the guide begins in them. */
 static void
-draw_shares(const DemurResampler *r, DemurRandom *random, double *weights, Share *shares,
-            guint32 *guide) {
-  demur_random_dirichlet(random, r->alpha, r->n_groups, weights);
+draw_shares(const DemurResampler *r, DemurRandom *random, DemurResamplerScratch *scratch,
+            Share *shares, guint32 *guide) {
+  const guint64 *ends = scratch->ends;
+  demur_dirichlet_parts(random, r->alpha, r->n_groups, scratch->weights, scratch->ends);
   memset(guide, 0, GUIDE_SIZE * sizeof *guide);
-  double sum = 0.0;
   for (size_t g = 0; g + 1 < r->n_groups; g++) {
-    sum += weights[g];
-    const guint64 end = (guint64)(fmin(sum, 1.0) * 0x1.0p32);
-    shares[g] = share_of(r, g, end);
+    shares[g] = share_of(r, g, ends[g]);
     /* The first part that begins behind the group's. */
-    const guint64 part = (end + ((guint64)1 << (32 - GUIDE_BITS)) - 1) >> (32 - GUIDE_BITS);
+    const guint64 part = (ends[g] + ((guint64)1 << (32 - GUIDE_BITS)) - 1) >> (32 - GUIDE_BITS);
     if (part < GUIDE_SIZE)
       guide[part]++;
   }
-  shares[r->n_groups - 1] = share_of(r, r->n_groups - 1, (guint64)1 << 32);
+  shares[r->n_groups - 1] = share_of(r, r->n_groups - 1, ends[r->n_groups - 1]);
   for (guint32 b = 1; b < GUIDE_SIZE; b++)
     guide[b] += guide[b - 1];
 }
@@ -166,7 +167,7 @@ prepare(const DemurResampler *r, DemurRandom *random, DemurResamplerScratch *scr
   Share *shares = scratch->shares + lane * r->n_groups;
   switch (r->kind) {
   case DEMUR_SHIFT_GROUPS:
-    draw_shares(r, random, scratch->weights, shares, scratch->guides + lane * GUIDE_SIZE);
+    draw_shares(r, random, scratch, shares, scratch->guides + lane * GUIDE_SIZE);
     break;
   case DEMUR_SHIFT_NONE:
     shares[0] = share_of(r, 0, 0);

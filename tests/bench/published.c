@@ -1,14 +1,16 @@
-/* A whole training on the simulated cohort, with the time of each stage as its progress names them.
+/* A whole training on the simulated cohort, or one of a table, with the time of each stage as its progress names them.
  *
- *   bench-published published|default [THREADS [SCANS]]
+ *   bench-published published|default [THREADS [SCANS|TABLE.csv [KERNEL]]]
  *
  * published: the 7,812 updates of the paper; default: this program's own recipe. The cohort is
- * drawn first, outside the time of the training. */
+ * drawn, or read, first, outside the time of the training. */
 #include "tests/bench/bench.h"
 
 #include <time.h>
 
+#include "cohort/import.h"
 #include "cohort/simulate.h"
+#include "selector/mlp-kernel.h"
 #include "selector/training.h"
 
 #define MAX_STAGES 32
@@ -50,22 +52,30 @@ int
 main(int argc, char **argv) {
   const gboolean published = argc > 1 && strcmp(argv[1], "published") == 0;
   if (argc < 2 || (!published && strcmp(argv[1], "default") != 0)) {
-    fprintf(stderr, "usage: bench-published published|default [THREADS [SCANS]]\n");
+    fprintf(stderr, "usage: bench-published published|default [THREADS [SCANS|TABLE.csv [KERNEL]]]\n");
     return 2;
   }
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurParallel) parallel =
       demur_parallel_new(argc > 2 ? (guint)strtoul(argv[2], NULL, 10) : 2);
-  DemurSimulation simulation;
-  demur_simulation_defaults(&simulation);
-  if (argc > 3)
-    simulation.n_scans = strtoul(argv[3], NULL, 10);
+  if (argc > 4 && !demur_mlp_kernel_choose(argv[4], &error))
+    bench_fail(error);
+  const gboolean is_table = argc > 3 && g_str_has_suffix(argv[3], ".csv");
   gint64 start = g_get_monotonic_time();
-  g_autoptr(DemurCohort) cohort =
-      demur_cohort_simulate(&simulation, "simulated", "", parallel, NULL, &error);
+  g_autoptr(DemurCohort) cohort = NULL;
+  if (is_table) {
+    const DemurImportOptions options = {.name = "table"};
+    cohort = demur_cohort_import(argv[3], &options, NULL, NULL, &error);
+  } else {
+    DemurSimulation simulation;
+    demur_simulation_defaults(&simulation);
+    if (argc > 3)
+      simulation.n_scans = strtoul(argv[3], NULL, 10);
+    cohort = demur_cohort_simulate(&simulation, "simulated", "", parallel, NULL, &error);
+  }
   if (cohort == NULL)
     bench_fail(error);
-  printf("drawing the cohort: %.2f s\n", bench_seconds_since(start));
+  printf("the cohort: %.2f s\n", bench_seconds_since(start));
   g_autoptr(DemurTrainSettings) settings =
       published ? demur_train_settings_new_published() : demur_train_settings_new();
   Stages stages = {.names = {"before the first stage"}, .n = 1};
@@ -85,8 +95,9 @@ main(int argc, char **argv) {
   double load = 0.0;
   if (getloadavg(&load, 1) != 1)
     load = NAN;
-  printf("training %s: %.2f s, %" G_GINT64_FORMAT " updates, %u threads, load %.1f\n", argv[1],
-         seconds, n_updates, demur_parallel_n_threads(parallel), load);
+  printf("training %s: %.2f s, %" G_GINT64_FORMAT " updates, %u threads, kernel %s, load %.1f\n",
+         argv[1], seconds, n_updates, demur_parallel_n_threads(parallel), demur_mlp_kernel()->name,
+         load);
   for (size_t i = 0; i < stages.n; i++)
     printf("  %-28s %7.2f s, processor %7.2f s, %5.1f %%\n", stages.names[i], stages.wall[i],
            stages.processor[i], 100.0 * stages.wall[i] / seconds);
