@@ -67,7 +67,8 @@ group_norms_plain(const double *group, size_t d, double *norms) {
 
 #define SAME_OF_ALL(at)                                                                            \
   .below = at(below), .to_squares = at(to_squares), .smallest = at(smallest_of),                   \
-  .exp_sum = at(exp_sum), .weighted_exp_sum = at(weighted_exp_sum),                                \
+  .exp_sum = at(exp_sum), .choose = at(choose),                                                    \
+  .add_weighted_exp_sums = at(add_weighted_exp_sums),                                              \
   .exp_to_gram = at(exp_to_gram), .exponentials = at(exponentials_of),                             \
   .direct_square = at(direct_square), .keep_near = at(keep_near)
 #define PLAIN(name) name##_plain

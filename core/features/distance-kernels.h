@@ -29,9 +29,12 @@ typedef struct {
   double (*smallest)(const double *squares, size_t width); /* a multiple of 16 too */
   /* sum_j exp(shift - squares_j / 2), with exponents at most 0; width a multiple of 8. largest: no square is above it. */
   double (*exp_sum)(const double *squares, size_t width, double shift, double largest);
-  /* sum_j weights_j exp(-gamma squares[places_j]); n a multiple of 8, at most a block. */
-  double (*weighted_exp_sum)(const double *squares, const guint8 *places, const double *weights,
-                             size_t n, double gamma, double largest);
+  /* chosen_j = squares[places_j]; n a multiple of 8. */
+  void (*choose)(const double *squares, const guint8 *places, size_t n, double *chosen);
+  /* sums_i += sum_j weights_j exp(-gamma squares_ij) of squares [n_rows][n], which hold the exponentials then; n a multiple of 8,
+   * largest: no square is above it. */
+  void (*add_weighted_exp_sums)(double *squares, size_t n_rows, const double *weights, size_t n,
+                                double gamma, double largest, double *sums);
   /* out [width] = exp(-gamma squares); width a multiple of 8. */
   void (*exp_to_gram)(const double *squares, size_t width, double gamma, double *out);
   /* As demur_distance_exp. */

@@ -157,6 +157,7 @@ demur_distance_exp(const double *x, size_t n, double *out) {
 typedef struct {
   double *group;      /* [CHUNK_ROWS][d], packed by GROUP */
   double *tile;       /* [GROUP][BLOCK] */
+  double *chosen;     /* [GROUP][BLOCK]: of a group's squares those whose row has a weight, side by side */
   double *near;       /* [CHUNK_ROWS][near_stride]: 8 x -infinity, then squares, ascending */
   gint64 *indices;    /* [CHUNK_ROWS][near_stride] */
   double *norms;      /* [CHUNK_ROWS] */
@@ -190,19 +191,16 @@ typedef struct {
 } Pass;
 
 /* All that is wanted of one query and one block of reference rows, the first of which is row first and whose norms [width] are
- * given. */
-static void
+ * given, but its kernel sum: chosen [n_chosen] gets the squares that are summed. Returns the largest square. */
+static double
 take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *norms, size_t first,
-         size_t width) {
+         size_t width, size_t n_chosen, double *chosen) {
   const DemurDistanceWants *wants = pass->wants;
   double *squares = s->tile + local % GROUP * BLOCK;
   DemurDistanceRange range = pass->kernel->to_squares(squares, norms, width, s->norms[local]);
-  if (wants->kernel_sum != NULL) {
-    const size_t start = pass->starts[first / BLOCK], end = pass->starts[first / BLOCK + 1];
-    s->kernel_sum[local] += pass->kernel->weighted_exp_sum(
-        squares, pass->places + start, pass->weights + start, end - start, wants->gamma,
-        range.largest);
-  }
+  const double largest = range.largest;
+  if (n_chosen > 0)
+    pass->kernel->choose(squares, pass->places + pass->starts[first / BLOCK], n_chosen, chosen);
   if (wants->gram != NULL)
     pass->kernel->exp_to_gram(squares, width, wants->gamma,
                               wants->gram + row * wants->gram_stride + first);
@@ -215,7 +213,7 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *n
     }
   }
   if (range.smallest == INFINITY)
-    return;
+    return largest;
   if (wants->log_sum_exp != NULL) {
     const double top = -0.5 * range.smallest;
     if (top > s->maximum[local]) {
@@ -234,6 +232,28 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, const double *n
                               s->indices + local * pass->near_stride + 8);
     }
   }
+  return largest;
+}
+
+/* The same of the queries of a group, from local to end; row: of the first. Their kernel sums are made together: the rows of a block
+ * that have a weight may be few, and few exponentials wait for each of their products. */
+static void
+take_group(const Pass *pass, Scratch *s, size_t row, size_t local, size_t end, const double *norms,
+           size_t first, size_t width) {
+  size_t start = 0, n_chosen = 0;
+  double largest = 0.0;
+  if (pass->wants->kernel_sum != NULL) {
+    start = pass->starts[first / BLOCK];
+    n_chosen = pass->starts[first / BLOCK + 1] - start;
+  }
+  for (size_t i = 0; local + i < end; i++) {
+    const double of_row = take_row(pass, s, row + i, local + i, norms, first, width, n_chosen,
+                                   s->chosen + i * n_chosen);
+    largest = MAX(largest, of_row);
+  }
+  if (n_chosen > 0)
+    pass->kernel->add_weighted_exp_sums(s->chosen, end - local, pass->weights + start, n_chosen,
+                                        pass->wants->gamma, largest, s->kernel_sum + local);
 }
 
 /* Asks for a row that is used soon: reference rows lie far from each other in memory. */
@@ -331,8 +351,8 @@ pass_chunk(size_t chunk, guint worker, gpointer data) {
                    s->panel_norms + j);
         pass->kernel->tiles(group, s->panel, 1, d, s->tile + j, BLOCK);
       }
-      for (size_t local = g * GROUP; local < MIN(n_rows, (g + 1) * GROUP); local++)
-        take_row(pass, s, begin + local, local, norms, first, width);
+      take_group(pass, s, begin + g * GROUP, g * GROUP, MIN(n_rows, (g + 1) * GROUP), norms, first,
+                 width);
     }
   }
 
@@ -434,6 +454,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
     pass.scratch[t] = (Scratch){
         .group = demur_new_matrix(double, pass.chunk_rows, d),
         .tile = demur_new_matrix(double, GROUP, BLOCK),
+        .chosen = demur_new_matrix(double, GROUP, BLOCK),
         .near = demur_new_matrix(double, pass.chunk_rows, pass.near_stride),
         .indices = demur_new_matrix(gint64, pass.chunk_rows, pass.near_stride),
         .norms = demur_new_array(double, pass.chunk_rows),
@@ -462,6 +483,7 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
     Scratch *s = &pass.scratch[t];
     g_aligned_free(s->group);
     g_aligned_free(s->tile);
+    g_aligned_free(s->chosen);
     g_aligned_free(s->near);
     g_aligned_free(s->indices);
     g_aligned_free(s->norms);
