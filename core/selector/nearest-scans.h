@@ -29,6 +29,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanFinder, demur_scan_finder_free)
 gboolean demur_nearest_scans(const DemurScanFinder *finder, const float *input, gssize exclude,
                              guint *counts, DemurNearestScans *nearest);
 
+/* The same of the sites alone: n, n_sites, top and n_top, the others 0. For many scans: it puts nothing in order. */
+gboolean demur_nearest_sites(const DemurScanFinder *finder, const float *input, gssize exclude,
+                             DemurNearestScans *nearest);
+
 /* Whether those are the image's columns: found without the risk. */
 gboolean demur_nearest_scans_by_image(const DemurSelector *selector);
 

@@ -81,7 +81,7 @@ state_scan(const DemurReasoner *r, const double *scores, const double *meta, siz
       list[said++] = statement_of(r, candidates[k].quantity, meta, inputs);
   DemurNearestScans nearest;
   guint band;
-  if (demur_nearest_scans(r->finder, inputs, (gssize)kept, NULL, &nearest) && nearest.n_sites > 0) {
+  if (demur_nearest_sites(r->finder, inputs, (gssize)kept, &nearest) && nearest.n_sites > 0) {
     demur_reason_band((double)nearest.n_top / nearest.n, &band);
     list[r->n_quantities + NEAREST_SITE] =
         (guint32)((r->n_quantities + NEAREST_SITE) << 16) + 8 * nearest.top + band;

@@ -96,6 +96,12 @@ check(const DemurSelector *s, const float *input, gssize exclude) {
   g_assert_cmpuint(nearest.n_top, ==, n_top);
   g_assert_cmpuint(counts[nearest.top], ==, n_top);
   g_assert_true(memcmp(found, counts, sizeof counts) == 0);
+  DemurNearestScans sites;
+  g_assert_true(demur_nearest_sites(finder, input, exclude, &sites));
+  g_assert_cmpuint(sites.n, ==, k);
+  g_assert_cmpuint(sites.n_sites, ==, n_sites);
+  g_assert_cmpuint(sites.top, ==, nearest.top);
+  g_assert_cmpuint(sites.n_top, ==, n_top);
 }
 
 static void
