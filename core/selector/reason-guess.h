@@ -7,7 +7,7 @@
  * fitted by ridge regression on these indicators (block coordinate descent), five folds, so that
  * each scan is guessed by a fit without it. Method: an ablation of one's own output as in attribute
  * inference (Fredrikson et al. 2014); what is done differently: lists are few and short, so the
- * whole list is an indicator too and no interaction is missed. O(folds x sweeps x n x length). */
+ * whole list is an indicator too and no interaction is missed. O(sweeps x n x length) vectors. */
 #pragma once
 
 #include <glib.h>

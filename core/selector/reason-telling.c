@@ -130,15 +130,22 @@ find_statements(DemurReasoner *r, const double *kept, const size_t *judged, size
   return statements;
 }
 
+/* What the judgement looks at. */
+typedef struct {
+  size_t n;
+  guint32 *statements; /* [n][n_quantities + N_WHOLES] */
+  double *risks, *logits;
+} Judged;
+
 /* How much of the risk is guessed where the quantities that are not telling are told. */
 static double
-guess(const DemurReasoner *r, const guint32 *statements, size_t n, const double *risks) {
+guess(const DemurReasoner *r, const Judged *judged) {
   const size_t length = r->n_quantities + N_WHOLES, told_length = r->n_most + N_WHOLES;
-  g_autofree guint32 *told = g_new(guint32, n * told_length);
-  memset(told, 0xff, n * told_length * sizeof *told);
-  for (size_t i = 0; i < n; i++)
+  g_autofree guint32 *told = g_new(guint32, judged->n * told_length);
+  memset(told, 0xff, judged->n * told_length * sizeof *told);
+  for (size_t i = 0; i < judged->n; i++)
     for (size_t k = 0, said = 0; k < length; k++) {
-      const guint32 statement = statements[i * length + k];
+      const guint32 statement = judged->statements[i * length + k];
       if (statement == DEMUR_GUESS_NONE || r->telling[statement >> 16])
         continue;
       if (k >= r->n_quantities)
@@ -146,24 +153,22 @@ guess(const DemurReasoner *r, const guint32 *statements, size_t n, const double 
       else if (said < r->n_most)
         told[i * told_length + said++] = statement;
     }
-  g_autofree double *logits = g_new(double, n);
-  for (size_t i = 0; i < n; i++)
-    logits[i] = demur_logit(risks[i]);
-  const double *const targets[] = {risks, logits};
-  return demur_reason_guess(told, n, told_length, targets, G_N_ELEMENTS(targets));
+  const double *const targets[] = {judged->risks, judged->logits};
+  return demur_reason_guess(told, judged->n, told_length, targets, G_N_ELEMENTS(targets));
 }
 
 /* While more can be guessed than may be: without the quantity without which the least can. */
 static void
-withhold(DemurReasoner *r, const guint32 *statements, size_t n, const double *risks) {
-  while (guess(r, statements, n, risks) > DEMUR_REASON_TELLING) {
+withhold(DemurReasoner *r, const Judged *judged) {
+  double guessed = guess(r, judged);
+  while (guessed > DEMUR_REASON_TELLING) {
     size_t best = r->n_quantities + N_WHOLES;
     double least = INFINITY;
     for (size_t q = 0; q < r->n_quantities + N_WHOLES; q++) {
       if (r->telling[q])
         continue;
       r->telling[q] = TRUE;
-      const double without = guess(r, statements, n, risks);
+      const double without = guess(r, judged);
       r->telling[q] = FALSE;
       if (without < least) {
         least = without;
@@ -173,6 +178,7 @@ withhold(DemurReasoner *r, const guint32 *statements, size_t n, const double *ri
     if (best == r->n_quantities + N_WHOLES)
       break;
     r->telling[best] = TRUE;
+    guessed = least;
   }
 }
 
@@ -180,25 +186,26 @@ withhold(DemurReasoner *r, const guint32 *statements, size_t n, const double *ri
  * by how much; where that is too much, that it lies beyond the smallest share of them that may be
  * told, and no more. */
 static void
-tell_image(DemurReasoner *r, guint32 *statements, size_t n, const double *risks) {
-  const size_t length = r->n_quantities + N_WHOLES, place = r->n_quantities + WHOLE_IMAGE;
+tell_image(DemurReasoner *r, const Judged *judged) {
+  const size_t n = judged->n, length = r->n_quantities + N_WHOLES,
+               place = r->n_quantities + WHOLE_IMAGE;
   for (size_t q = 0; q < r->n_quantities; q++)
     if (r->quantities[q].kind == DEMUR_OF_IMAGE && !r->telling[q])
       return;
   r->telling[place] = FALSE;
-  if (guess(r, statements, n, risks) <= DEMUR_REASON_TELLING)
+  if (guess(r, judged) <= DEMUR_REASON_TELLING)
     return;
   g_autofree guint32 *bands = g_new(guint32, n);
   for (size_t j = 0; j < n; j++) {
-    const guint32 said = statements[j * length + place];
+    const guint32 said = judged->statements[j * length + place];
     bands[j] = said == DEMUR_GUESS_NONE ? 0 : said & 0xffff;
   }
   for (guint level = 1; level < DEMUR_REASON_BANDS; level++) {
     for (size_t j = 0; j < n; j++)
-      statements[j * length + place] =
+      judged->statements[j * length + place] =
           bands[j] >= level ? (guint32)(place << 16) : DEMUR_GUESS_NONE;
     r->image_level = demur_reason_bands[level];
-    if (guess(r, statements, n, risks) <= DEMUR_REASON_TELLING)
+    if (guess(r, judged) <= DEMUR_REASON_TELLING)
       return;
   }
   r->telling[place] = TRUE;
@@ -223,9 +230,12 @@ demur_reasoner_judge(DemurReasoner *r) {
   size_t n;
   g_autofree size_t *judged = find_judged(r, scores, &n);
   g_autofree guint32 *statements = find_statements(r, kept, judged, n);
-  g_autofree double *risks = g_new(double, n);
-  for (size_t j = 0; j < n; j++)
+  g_autofree double *risks = g_new(double, n), *logits = g_new(double, n);
+  for (size_t j = 0; j < n; j++) {
     risks[j] = (double)s->kept_risks[judged[j]];
-  withhold(r, statements, n, risks);
-  tell_image(r, statements, n, risks);
+    logits[j] = demur_logit(risks[j]);
+  }
+  const Judged all = {n, statements, risks, logits};
+  withhold(r, &all);
+  tell_image(r, &all);
 }

@@ -4,7 +4,6 @@
 
 #include "base/random.h"
 #include "selector/reason-guess.h"
-#include "support/support.h"
 
 enum { LENGTH = 4, PLACES = LENGTH + 2, MOST = 120 };
 
@@ -92,9 +91,11 @@ it_is_the_fit_written_out(void) {
     const double *const targets[] = {first, second};
     const double a = demur_reason_guess(lists[0], n, LENGTH, targets, 1),
                  b = demur_reason_guess(lists[0], n, LENGTH, targets + 1, 1);
-    demur_assert_close(a, plainly((const guint32(*)[LENGTH])lists, n, first), 0.0, 1e-12);
-    demur_assert_close(b, plainly((const guint32(*)[LENGTH])lists, n, second), 0.0, 1e-12);
+    g_assert_cmpfloat(a, ==, plainly((const guint32(*)[LENGTH])lists, n, first));
+    g_assert_cmpfloat(b, ==, plainly((const guint32(*)[LENGTH])lists, n, second));
     g_assert_cmpfloat(demur_reason_guess(lists[0], n, LENGTH, targets, 2), ==, MAX(a, b));
+    const double *const thrice[] = {first, first, second};
+    g_assert_cmpfloat(demur_reason_guess(lists[0], n, LENGTH, thrice, 3), ==, MAX(a, b));
   }
 }
 
