@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort-floats.h"
 #include "metrics/offset-logistic.h"
 #include "selector/nearest-scans.h"
 #include "selector/reason-guess.h"
@@ -49,20 +50,27 @@ statement_of(const DemurReasoner *r, size_t q, const double *meta, const float *
 }
 
 /* The training scans that are judged: those of the lowest scores, at least MIN_REFUSED and all that
- * the threshold refuses; evenly taken where there are many. */
+ * the threshold refuses; evenly taken where there are many. Only those whose rounded scores may be among the lowest are put in
+ * order. */
 static size_t *
 find_judged(const DemurReasoner *r, const double *scores, size_t *n_judged) {
   const size_t n = r->selector->n_kept;
-  g_autofree DemurReasonCandidate *order = g_new(DemurReasonCandidate, MAX(n, 1));
-  size_t n_refused = 0;
+  size_t n_refused = 0, n_near = 0;
+  g_autofree float *rounded = g_new(float, n);
   for (size_t i = 0; i < n; i++) {
-    order[i] = (DemurReasonCandidate){i, -scores[i]};
+    rounded[i] = (float)scores[i];
     n_refused += scores[i] < r->threshold;
   }
-  qsort(order, n, sizeof *order, demur_reason_candidates_compare);
+  demur_sort_floats(rounded, n);
   const size_t n_low = MIN(n, MAX(n_refused, MIN_REFUSED));
+  const float highest = rounded[n_low - 1];
+  g_autofree DemurReasonCandidate *order = g_new(DemurReasonCandidate, n);
+  for (size_t i = 0; i < n; i++)
+    if (!((float)scores[i] > highest))
+      order[n_near++] = (DemurReasonCandidate){i, -scores[i]};
+  qsort(order, n_near, sizeof *order, demur_reason_candidates_compare);
   *n_judged = MIN(n_low, MAX_JUDGED);
-  size_t *judged = g_new(size_t, MAX(*n_judged, 1));
+  size_t *judged = g_new(size_t, *n_judged);
   for (size_t j = 0; j < *n_judged; j++)
     judged[j] = order[j * n_low / *n_judged].quantity;
   return judged;

@@ -38,11 +38,11 @@ struct DemurReasoner {
   const DemurSelector *selector;
   double threshold;
   size_t n_most;
-  DemurColumnSummary *summaries; /* [n_inputs] */
   size_t n_quantities;
   DemurQuantity *quantities;
-  /* What the judgement gives, once (judged). */
+  /* What the judgement gives, once (judged), where a scan is explained: what is accepted needs none. */
   gsize judged;
+  DemurColumnSummary *summaries; /* [n_inputs] */
   DemurScanFinder *finder;
   double image_level; /* of the whole image no more is told than that it lies beyond this share; 0:
                        * beyond how many */

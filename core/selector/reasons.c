@@ -164,7 +164,6 @@ demur_reasoner_new(const DemurSelector *selector, double threshold, size_t n_mos
   r->summaries = g_new0(DemurColumnSummary, MAX(selector->n_inputs, 1));
   find_quantities(r);
   r->telling = g_new0(gboolean, r->n_quantities + DEMUR_REASONER_WHOLES);
-  summarise(r);
   return r;
 }
 
@@ -293,6 +292,7 @@ static void
 ensure_judged(const DemurReasoner *r) {
   DemurReasoner *own = (DemurReasoner *)(gpointer)r; /* filled once, whoever asks first */
   if (g_once_init_enter(&own->judged)) {
+    summarise(own);
     demur_reasoner_judge(own);
     g_once_init_leave(&own->judged, 1);
   }

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef struct DemurReasoner DemurReasoner;
 
-/* Describes the training scans that the threshold accepts (all of them where it accepts none), for
+/* Describes the training scans that the threshold accepts (all of them where it accepts none), once a scan is explained, for
  * explanations of up to n_most reasons (at least 1). selector is borrowed for the reasoner's life.
  * Any number of threads may explain at the same time. */
 DemurReasoner *demur_reasoner_new(const DemurSelector *selector, double threshold, size_t n_most);
