@@ -502,13 +502,37 @@ read_chunk(DemurConnection *connection, gint64 row, void *bytes, gsize n_bytes) 
   return ok;
 }
 
+static void
+keep_pages(sqlite3 *database, int n) { /* n < 0: so many KiB of them */
+  g_autofree char *sql = g_strdup_printf("PRAGMA cache_size = %d", n);
+  (void)sqlite3_exec(database, sql, NULL, NULL, NULL); /* nothing depends on it */
+}
+
+/* Pages that are read once are not worth keeping: a few of them are read into again and again, in place of 2 MB of memory that is new to
+ * the process. What was set before; 0: nothing was changed, so that nothing is to be set again. */
+#define FEW_PAGES 32
+static int
+keep_few_pages(sqlite3 *database) {
+  sqlite3_stmt *statement = NULL;
+  int before = 0;
+  if (sqlite3_txn_state(database, "main") != SQLITE_TXN_WRITE && /* it would be written early */
+      sqlite3_prepare_v2(database, "PRAGMA cache_size", -1, &statement, NULL) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    before = sqlite3_column_int(statement, 0);
+  sqlite3_finalize(statement);
+  if (before != 0)
+    keep_pages(database, FEW_PAGES);
+  return before;
+}
+
 /* Likewise. Nor are the pages looked for that lie between the columns before it and those behind. */
 static char *
 read_document(DemurConnection *connection, gint64 row, gsize *length) {
+  sqlite3 *database = database_of(connection);
+  const int n_pages = keep_few_pages(database);
   sqlite3_blob *blob = NULL;
   char *text = NULL;
-  if (sqlite3_blob_open(database_of(connection), "main", "selector", "document", row, 0, &blob) ==
-      SQLITE_OK) {
+  if (sqlite3_blob_open(database, "main", "selector", "document", row, 0, &blob) == SQLITE_OK) {
     const int n = sqlite3_blob_bytes(blob);
     text = demur_memory_unset((gsize)n + 1, 1, 1, NULL);
     if (text != NULL && sqlite3_blob_read(blob, text, n, 0) != SQLITE_OK)
@@ -518,6 +542,8 @@ read_document(DemurConnection *connection, gint64 row, gsize *length) {
     *length = (gsize)n;
   }
   sqlite3_blob_close(blob);
+  if (n_pages != 0)
+    keep_pages(database, n_pages);
   return text;
 }
 
