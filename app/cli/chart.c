@@ -78,7 +78,7 @@ draw_use(DemurContext *context, const char *name, const char *path, char **selec
     return FALSE;
   }
   g_autoptr(DemurUsed) used = NULL;
-  if (!demur_task_used(&context->task, selectors[0], NULL, &used, error))
+  if (!demur_task_used(&context->task, selectors[0], NULL, NULL, &used, error))
     return FALSE;
   const DemurReportInput input = {
       .selector.name = selectors[0], .use = &used->use, .version = DEMUR_VERSION};

@@ -34,12 +34,6 @@ unset(size_t bytes) {
   return memory;
 }
 
-static void *
-zeroed(size_t bytes) {
-  void *memory = unset(bytes);
-  return memory != NULL ? memset(memory, 0, MAX(bytes, 64)) : NULL;
-}
-
 gpointer
 demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size, GError **error) {
   size_t bytes;
@@ -58,12 +52,18 @@ demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size, GError 
 }
 
 gpointer
-demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size) {
+demur_memory_new_unset(size_t n_rows, size_t n_columns, size_t element_size) {
   size_t bytes;
   if (!array_bytes(n_rows, n_columns, element_size, &bytes))
     g_error("array of %zu x %zu elements overflows", n_rows, n_columns);
-  void *memory = zeroed(bytes);
+  void *memory = unset(bytes);
   if (memory == NULL)
     g_error("no memory for an array of %zu x %zu elements", n_rows, n_columns);
   return memory;
+}
+
+gpointer
+demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size) {
+  void *memory = demur_memory_new_unset(n_rows, n_columns, element_size);
+  return memset(memory, 0, MAX(n_rows * n_columns * element_size, 64));
 }

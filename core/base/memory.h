@@ -19,9 +19,16 @@ gpointer demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size
  * already allocated): never NULL. */
 gpointer demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size);
 
+/* The same, but not zeroed: for what is written whole before it is read, by several threads where it is large, which then share
+ * the first touch of its pages too. */
+gpointer demur_memory_new_unset(size_t n_rows, size_t n_columns, size_t element_size);
+
 #define demur_new_array(type, n) ((type *)demur_memory_new((n), 1, sizeof(type)))
 #define demur_new_matrix(type, n_rows, n_columns)                                                  \
   ((type *)demur_memory_new((n_rows), (n_columns), sizeof(type)))
+
+#define demur_unset_matrix(type, n_rows, n_columns)                                                \
+  ((type *)demur_memory_new_unset((n_rows), (n_columns), sizeof(type)))
 
 /* g_autofree for aligned arrays: DEMUR_AUTO_ALIGNED double *values = demur_new_array(double, n); */
 static inline void

@@ -216,7 +216,7 @@ score_all(const Measuring *m, DemurSelector *selector, const gboolean *wanted, G
 
 static gboolean
 check(const DemurEvaluateInput *input, DemurSelector *selector, const guint32 *rows, size_t n_rows,
-      gboolean *in_sample, GError **error) {
+      gboolean *in_sample, DemurParallel *parallel, GError **error) {
   if (demur_selector_settings(selector)->scoring != DEMUR_SCORING_NETWORK) {
     demur_error_set(error, DEMUR_ERROR_STATE,
                     "the selector scores by %s: there is no network whose parts could be left out "
@@ -230,7 +230,7 @@ check(const DemurEvaluateInput *input, DemurSelector *selector, const guint32 *r
   one.selectors = &selector;
   one.names = (char *const *)(gconstpointer)&name;
   return demur_selector_check_cohort(selector, input->cohort, error) &&
-         demur_plan_check_unseen(&one, rows, n_rows, in_sample, error);
+         demur_plan_check_unseen(&one, rows, n_rows, in_sample, parallel, error);
 }
 
 DemurAblation *
@@ -242,7 +242,7 @@ demur_ablate(const DemurEvaluateInput *input, DemurSelector *selector, const gbo
   size_t n;
   gboolean in_sample;
   g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n, error);
-  if (rows == NULL || !check(input, selector, rows, n, &in_sample, error))
+  if (rows == NULL || !check(input, selector, rows, n, &in_sample, parallel, error))
     return NULL;
   g_autoptr(DemurCohort) view =
       demur_selector_view_rows(selector, input->cohort, rows, n, parallel, NULL, error);

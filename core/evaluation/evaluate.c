@@ -163,8 +163,15 @@ histogram_end(const DemurSample *sample) {
   return 1.0;
 }
 
+static char *
+digest_of(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
+  g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n_rows);
+  return demur_cohort_digest(cohort, sorted, n_rows);
+}
+
+/* Without the digest. */
 static DemurEvaluation *
-describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint32 *rows) {
+describe(const DemurEvaluateInput *input, const DemurSample *sample) {
   DemurCohort *cohort = input->cohort;
   DemurEvaluation *e = g_new0(DemurEvaluation, 1);
   e->cohort = g_strdup(cohort->name);
@@ -176,11 +183,10 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->n_scans = sample->n;
   e->n_sites = sample->n_sites;
   e->n_classes = cohort->n_classes;
-  g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
+  e->n_patients = demur_cohort_count_patients(cohort, sample->rows, sample->n);
   e->prevalence = g_new0(double, e->n_classes);
   double total = 0.0;
   for (size_t i = 0; i < sample->n; i++) {
-    g_hash_table_add(patients, GUINT_TO_POINTER(cohort->patients[sample->rows[i]]));
     if (sample->classes[i] == DEMUR_NO_LABEL)
       continue;
     const double weight = sample->weights != NULL ? sample->weights[i] : 1.0;
@@ -189,15 +195,12 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   }
   for (size_t k = 0; k < e->n_classes; k++)
     e->prevalence[k] /= total;
-  e->n_patients = g_hash_table_size(patients);
   e->horizon = demur_cohort_horizon(cohort);
   e->weighted = sample->weights != NULL;
   e->n_known = sample->n_known;
   e->n_capped = sample->n_capped;
   e->n_effective = sample->weights != NULL ? demur_censoring_n_effective(sample->weights, sample->n)
                                            : (double)sample->n;
-  g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, sample->n);
-  e->digest = demur_cohort_digest(cohort, sorted, sample->n);
   e->n_resamples = input->n_resamples;
   e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));
   e->min_bin_size = input->min_bin_size;
@@ -531,7 +534,7 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
                                         .sample = sample,
                                         .methods = methods,
                                         .released = input->released};
-  demur_hold_back_add(&hold_back, evaluation);
+  demur_hold_back_add(&hold_back, parallel, evaluation);
   return TRUE;
 }
 
@@ -596,7 +599,8 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
   const DemurProgress none = {0};
   if (!demur_groups_check(input->cohort, input->group_by, error))
     return NULL;
-  g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
+  g_autoptr(DemurEvaluation) evaluation = describe(input, sample);
+  evaluation->digest = digest_of(input->cohort, rows, sample->n);
   evaluation->n_models = 1;
   g_autofree size_t *selectors = g_new0(size_t, methods->len + 1);
   const DemurRiskGroup group = {.n_selectors = 1, .selectors = selectors};
@@ -644,6 +648,43 @@ meet_alike(const DemurEvaluateInput *input, const DemurEvaluation *e, DemurParal
   return demur_ranks_meet(ranks, demur_ranks_label(what), error);
 }
 
+/* What is evaluated, and its digest, which takes as long. */
+typedef struct {
+  const DemurEvaluateInput *input;
+  const guint32 *rows;
+  size_t n_rows;
+  DemurEvaluation *evaluation; /* NULL with error */
+  char *digest;
+  GError *error;
+} Beginning;
+
+static void
+begin_part(size_t part, guint worker, gpointer data) {
+  Beginning *b = data;
+  if (part == 0) {
+    b->digest = digest_of(b->input->cohort, b->rows, b->n_rows);
+    return;
+  }
+  /* Each kind of risk makes a sample of its own. */
+  g_autoptr(DemurSample) sample =
+      demur_sample_new(b->input->cohort, b->rows, b->n_rows, b->input->split, &b->error);
+  b->evaluation = sample != NULL ? describe(b->input, sample) : NULL;
+}
+
+static DemurEvaluation *
+begin(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows, DemurParallel *parallel,
+      GError **error) {
+  Beginning b = {.input = input, .rows = rows, .n_rows = n_rows};
+  demur_parallel_map(parallel, 2, begin_part, &b);
+  if (b.evaluation == NULL) {
+    g_free(b.digest);
+    g_propagate_error(error, b.error);
+    return NULL;
+  }
+  b.evaluation->digest = b.digest;
+  return b.evaluation;
+}
+
 DemurEvaluation *
 demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                const DemurProgress *progress, GError **error) {
@@ -660,16 +701,13 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   if (rows != NULL)
     n_rows = leave_labelled(input, rows, n_rows);
   if (rows == NULL || !demur_groups_check(input->cohort, input->group_by, error) ||
-      !demur_plan_check_unseen(input, rows, n_rows, &in_sample, error))
+      !demur_plan_check_unseen(input, rows, n_rows, &in_sample, parallel, error))
     return NULL;
-  g_autoptr(DemurSample) sample =
-      demur_sample_new(input->cohort, rows, n_rows, input->split, error);
+  g_autoptr(DemurEvaluation) evaluation = begin(input, rows, n_rows, parallel, error);
   g_autoptr(GArray) groups =
-      sample != NULL ? demur_plan_risks(input, rows, n_rows, parallel, error) : NULL;
+      evaluation != NULL ? demur_plan_risks(input, rows, n_rows, parallel, error) : NULL;
   if (groups == NULL)
     return NULL;
-  g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
-  g_clear_pointer(&sample, demur_sample_free); /* each kind of risk makes its own */
   evaluation->in_sample = in_sample;
   evaluation->n_models = 1;
   if (!meet_alike(input, evaluation, parallel, error))

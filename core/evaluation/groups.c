@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/small-cells.h"
+#include "base/told-map.h"
 #include "evaluation/extra.h"
 #include "evaluation/group-releases.h"
 #include "evaluation/grouping.h"
@@ -225,7 +226,7 @@ run_group(const Job *job, DemurParallel *parallel) {
 
 static void
 run_job(size_t index, guint worker, gpointer data) {
-  run_group(&g_array_index((GArray *)data, Job, index), NULL);
+  run_group(&g_array_index((const GArray *)data, Job, index), NULL);
 }
 
 /* --- the groups --- */
@@ -264,8 +265,10 @@ add_average(DemurEvaluation *e, const char *by, const char *method, gboolean rec
 
 /* Scans of one group, while it is worked on. */
 typedef struct {
+  const DemurSample *whole;
+  size_t n;
+  guint32 *places; /* [n] in the whole */
   DemurSample *sample;
-  guint32 *places;
 } Part;
 
 static void
@@ -288,6 +291,12 @@ withhold_patients(const DemurGroupsInput *input, GArray *const *members, size_t 
     patients[t] = demur_cohort_count_patients(input->cohort, rows, places->len);
   }
   demur_small_cells(patients, n_groups, 1, withheld);
+}
+
+static void
+make_part(size_t p, guint worker, gpointer data) {
+  Part *part = &g_array_index((GArray *)data, Part, p);
+  part->sample = demur_sample_part(part->whole, part->places, part->n);
 }
 
 static size_t
@@ -354,9 +363,8 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     group->patients_withheld = patients_withheld[t];
     if (group->withheld)
       continue;
-    Part part = {
-        demur_sample_part(whole, (const guint32 *)(gconstpointer)places->data, places->len),
-        g_memdup2(places->data, places->len * sizeof(guint32))};
+    const Part part = {whole, places->len, g_memdup2(places->data, places->len * sizeof(guint32)),
+                       NULL};
     g_array_append_val(parts, part);
     group_of_part[parts->len - 1] = (size_t)(group - e->groups);
     group->methods =
@@ -376,6 +384,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
       group->n_contrasts += n_contrasts;
     }
   }
+  demur_parallel_map(parallel, parts->len, make_part, parts);
   g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job)); /* the small ones */
   for (guint p = 0; p < parts->len; p++) {
     const Part *part = &g_array_index(parts, Part, p);
@@ -397,15 +406,11 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
       return FALSE;
     run_group(&job, parallel);
   }
-  const guint batch = MAX(8 * demur_parallel_n_threads(parallel), jobs->len / 20 + 1);
-  for (guint first = 0; first < jobs->len; first += batch) {
-    const double done = 1.0 - (double)(jobs->len - first) / (double)MAX(parts->len, 1);
-    if (!demur_progress_step(progress, start + done * (end - start), "groups", error))
-      return FALSE;
-    g_autoptr(GArray) some = g_array_new(FALSE, FALSE, sizeof(Job));
-    g_array_append_vals(some, &g_array_index(jobs, Job, first), MIN(batch, jobs->len - first));
-    demur_parallel_map(parallel, some->len, run_job, some);
-  }
+  const double n_large = (double)(parts->len - jobs->len), n_parts = (double)MAX(parts->len, 1);
+  DemurProgressStage stage = {progress, start + n_large / n_parts * (end - start), end, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  if (!demur_told_map(parallel, jobs->len, run_job, jobs, &staged, "groups", error))
+    return FALSE;
   if (input->told != NULL)
     release_parts(input, parts, group_of_part, e, parallel);
   for (guint k = 0; k < input->methods->len; k++)

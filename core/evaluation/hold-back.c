@@ -24,22 +24,42 @@ typedef struct {
   double *middle, *low, *high; /* [n] */
 } Intervals;
 
-static void
-find_intervals(const DemurSelector *selector, const DemurCohort *cohort,
-               const DemurEvaluateSite *sites, Intervals *intervals) {
-  const DemurSample *sample = intervals->sample;
+#define SCANS 4096 /* of a chunk */
+
+typedef struct {
+  const DemurSelector *selector;
+  const DemurCohort *cohort;
+  const DemurEvaluateSite *sites;
   DemurRiskInterval unseen;
-  const gboolean any = demur_risk_interval_unseen(selector, &unseen);
-  for (size_t i = 0; any && i < sample->n; i++) {
-    const DemurEvaluateSite *site = sites != NULL ? &sites[cohort->sites[sample->rows[i]]] : NULL;
+  Intervals *intervals;
+} Finding;
+
+static void
+find_some(size_t chunk, guint worker, gpointer data) {
+  const Finding *f = data;
+  const Intervals *intervals = f->intervals;
+  const DemurSample *sample = intervals->sample;
+  const size_t end = MIN((chunk + 1) * SCANS, sample->n);
+  for (size_t i = chunk * SCANS; i < end; i++) {
+    const DemurEvaluateSite *site =
+        f->sites != NULL ? &f->sites[f->cohort->sites[sample->rows[i]]] : NULL;
     const gboolean audited = site != NULL && site->audited;
     const DemurRiskInterval interval =
-        audited ? demur_risk_interval_audited(selector, site->intercept, site->low, site->high)
-                : unseen;
+        audited ? demur_risk_interval_audited(f->selector, site->intercept, site->low, site->high)
+                : f->unseen;
     const double l = demur_logit(sample->risks[i]) - (audited ? site->intercept : 0.0);
     demur_risk_interval_at(&interval, demur_sigmoid(l), &intervals->low[i], &intervals->high[i]);
     intervals->middle[i] = demur_sigmoid(l + interval.middle);
   }
+}
+
+static void
+find_intervals(const DemurSelector *selector, const DemurCohort *cohort,
+               const DemurEvaluateSite *sites, DemurParallel *parallel, Intervals *intervals) {
+  Finding finding = {
+      .selector = selector, .cohort = cohort, .sites = sites, .intervals = intervals};
+  if (demur_risk_interval_unseen(selector, &finding.unseen))
+    demur_parallel_map(parallel, (intervals->sample->n + SCANS - 1) / SCANS, find_some, &finding);
 }
 
 typedef struct {
@@ -155,7 +175,7 @@ compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *
 }
 
 void
-demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e) {
+demur_hold_back_add(const DemurHoldBackInput *input, DemurParallel *parallel, DemurEvaluation *e) {
   if (e->n_classes > 2)
     return;
   g_autofree double *middle = g_new0(double, MAX(input->sample->n, 1)),
@@ -170,7 +190,7 @@ demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e) {
                               .recalibrated = input->recalibrated,
                               .tuned = tuned > 0.0,
                               .decision = tuned > 0.0 ? tuned : e->net_benefit_threshold};
-    find_intervals(input->selectors[s], input->cohort, input->sites, &intervals);
+    find_intervals(input->selectors[s], input->cohort, input->sites, parallel, &intervals);
     check_sites(&intervals, result);
     g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[s]);
     compare_rows(&intervals, name, input->methods, input->released, result);

@@ -24,6 +24,7 @@ typedef struct {
 } DemurHoldBackInput;
 
 /* Appends what it found of each selector to e. O(n_selectors n). */
-void demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e);
+void demur_hold_back_add(const DemurHoldBackInput *input, DemurParallel *parallel,
+                         DemurEvaluation *e);
 
 G_END_DECLS

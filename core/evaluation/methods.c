@@ -24,7 +24,7 @@ demur_method_free(gpointer data) {
 
 static DemurMethod *
 add_method(GPtrArray *methods, DemurMethodKind kind, const char *selector, char *title,
-           size_t n_models, size_t n) {
+           size_t n_models, size_t n) { /* its scores and ranks are not set */
   DemurMethod *method = g_new0(DemurMethod, 1);
   method->kind = kind;
   method->name = demur_method_name(kind, selector);
@@ -34,8 +34,8 @@ add_method(GPtrArray *methods, DemurMethodKind kind, const char *selector, char 
   method->ranks = g_new0(guint32 *, n_models);
   method->n_ranks = g_new0(size_t, n_models);
   for (size_t m = 0; m < n_models; m++) {
-    method->scores[m] = g_new0(double, n);
-    method->ranks[m] = g_new0(guint32, n);
+    method->scores[m] = g_new(double, n);
+    method->ranks[m] = g_new(guint32, n);
   }
   g_ptr_array_add(methods, method);
   return method;
@@ -149,43 +149,75 @@ demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, s
   return TRUE;
 }
 
-/* A baseline: sign x a column of the meta features. Nothing where the base has no such column. */
-static void
-add_column(GPtrArray *methods, DemurScoring scoring, const DemurSelector *base, const double *meta,
-           size_t n) {
-  const DemurScoringRow *row = demur_scoring_row(scoring);
-  const gssize column = row->column != NULL ? demur_selector_column(base, row->column) : -1;
-  if (column < 0)
-    return;
-  DemurMethod *method =
-      add_method(methods, (DemurMethodKind)scoring, NULL, g_strdup(row->title), 1, n);
-  for (size_t i = 0; i < n; i++)
-    method->scores[0][i] =
-        row->keep_sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
-}
+#define ROWS 4096 /* of a chunk of scores */
 
 typedef struct {
   DemurSelector *selector;
   const double *meta;
-  size_t n;
+  size_t n, n_rows; /* of a chunk */
   DemurMethod *method;
 } Scoring;
 
 static void
-score_model(size_t model, guint worker, gpointer data) {
+score_rows(size_t chunk, guint worker, gpointer data) {
   const Scoring *s = data;
-  demur_selector_scores(s->selector, model, s->meta, s->n, s->method->scores[model]);
+  const size_t n_chunks = (s->n + s->n_rows - 1) / s->n_rows; /* of a model */
+  const size_t model = chunk / n_chunks, first = chunk % n_chunks * s->n_rows;
+  demur_selector_scores(s->selector, model, s->meta + first * demur_selector_n_columns(s->selector),
+                        MIN(s->n_rows, s->n - first), s->method->scores[model] + first);
 }
 
+static void
+score_all(Scoring *scoring, DemurParallel *parallel) {
+  /* Bands are made of the scans that the selector keeps, once a call. */
+  const gboolean has_bands = demur_selector_settings(scoring->selector)->risk_bands > 0;
+  scoring->n_rows = MAX(has_bands ? scoring->n : ROWS, 1);
+  demur_parallel_map(
+      parallel, scoring->method->n_models * ((scoring->n + scoring->n_rows - 1) / scoring->n_rows),
+      score_rows, scoring);
+}
+
+/* Methods that are ranked side by side, and of baselines what they rank by: sign x a column of the meta features. */
 typedef struct {
   const GPtrArray *methods;
+  const DemurSelector *base;
   size_t n;
+  const double *meta; /* [n][columns of the base] */
+  guint64 seed;
 } Ranking;
+
+static gssize
+column_of(const DemurSelector *base, DemurScoring scoring) {
+  const DemurScoringRow *row = demur_scoring_row(scoring);
+  return row->column != NULL ? demur_selector_column(base, row->column) : -1;
+}
+
+static void
+fill_baseline(const Ranking *ranking, DemurMethod *method) {
+  double *scores = method->scores[0];
+  if (method->kind == DEMUR_METHOD_FULL) {
+    memset(scores, 0, ranking->n * sizeof *scores);
+    return;
+  }
+  if (method->kind == DEMUR_METHOD_RANDOM) {
+    DemurRandom random = demur_random_stream(ranking->seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
+    for (size_t i = 0; i < ranking->n; i++)
+      scores[i] = demur_random_uniform(&random);
+    return;
+  }
+  const DemurScoring scoring = (DemurScoring)method->kind;
+  const size_t column = (size_t)column_of(ranking->base, scoring);
+  const double sign = demur_scoring_row(scoring)->keep_sign;
+  for (size_t i = 0; i < ranking->n; i++)
+    scores[i] = sign * ranking->meta[i * demur_selector_n_columns(ranking->base) + column];
+}
 
 static void
 rank_method(size_t k, guint worker, gpointer data) {
   const Ranking *ranking = data;
   DemurMethod *method = ranking->methods->pdata[k];
+  if (method->kind != DEMUR_METHOD_SELECTOR)
+    fill_baseline(ranking, method);
   for (size_t m = 0; m < method->n_models; m++)
     method->n_ranks[m] = demur_coverage_ranks(method->scores[m], ranking->n, method->ranks[m]);
 }
@@ -208,8 +240,8 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
     DemurMethod *method = add_method(methods, DEMUR_METHOD_SELECTOR, input->names[s],
                                      g_strconcat("selector ", input->names[s], NULL),
                                      demur_selector_n_models(input->selectors[s]), n);
-    Scoring scoring = {input->selectors[s], meta, n, method};
-    demur_parallel_map(parallel, method->n_models, score_model, &scoring);
+    Scoring scoring = {input->selectors[s], meta, n, 0, method};
+    score_all(&scoring, parallel);
   }
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
       base, input->cohort, input->raw, input->outlier, sample->rows, n, parallel, progress, error);
@@ -219,14 +251,11 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
   }
   add_method(methods, DEMUR_METHOD_FULL, NULL, g_strdup("everything"), 1, n);
   for (int k = 0; k < DEMUR_N_SCORINGS; k++)
-    add_column(methods, (DemurScoring)k, base, meta, n);
-  DemurMethod *random_method =
-      add_method(methods, DEMUR_METHOD_RANDOM, NULL, g_strdup("random"), 1, n);
-  DemurRandom random = demur_random_stream(input->seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
-  for (size_t i = 0; i < n; i++)
-    random_method->scores[0][i] = demur_random_uniform(&random);
-
-  Ranking ranking = {methods, n};
+    if (column_of(base, (DemurScoring)k) >= 0)
+      add_method(methods, (DemurMethodKind)k, NULL,
+                 g_strdup(demur_scoring_row((DemurScoring)k)->title), 1, n);
+  add_method(methods, DEMUR_METHOD_RANDOM, NULL, g_strdup("random"), 1, n);
+  Ranking ranking = {methods, base, n, meta, input->seed};
   demur_parallel_map(parallel, methods->len, rank_method, &ranking);
   return methods;
 }

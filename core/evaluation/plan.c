@@ -8,11 +8,11 @@
 
 gboolean
 demur_plan_check_unseen(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
-                        gboolean *in_sample, GError **error) {
+                        gboolean *in_sample, DemurParallel *parallel, GError **error) {
   *in_sample = FALSE;
   for (size_t s = 0; s < input->n_selectors; s++) {
     const size_t n_seen =
-        demur_selector_count_seen(input->selectors[s], input->cohort, rows, n_rows);
+        demur_selector_count_seen(input->selectors[s], input->cohort, rows, n_rows, parallel);
     if (n_seen == 0)
       continue;
     *in_sample = TRUE;

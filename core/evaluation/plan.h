@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /* FALSE with DEMUR_ERROR_STATE where a selector has seen patients of the rows and the input does
  * not allow it; *in_sample: whether one has. */
 gboolean demur_plan_check_unseen(const DemurEvaluateInput *input, const guint32 *rows,
-                                 size_t n_rows, gboolean *in_sample,
+                                 size_t n_rows, gboolean *in_sample, DemurParallel *parallel,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* One kind of risk: the selectors that see it, and every baseline on it. */

@@ -4,32 +4,36 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "metrics/coverage.h"
 
 #define FEWEST_CODES 64
 
-typedef struct {
-  double risk;
-  guint32 row;
-} Place;
-
-/* Ties stand by scan_id, which no order of rows changes. */
 static int
-compare_places(gconstpointer a, gconstpointer b, gpointer data) {
+compare_scans(gconstpointer a, gconstpointer b, gpointer data) {
   const DemurCohort *cohort = data;
-  const Place *i = a, *j = b;
-  return i->risk != j->risk ? (i->risk > j->risk) - (i->risk < j->risk)
-                            : strcmp(cohort->scan_ids[i->row], cohort->scan_ids[j->row]);
+  return strcmp(cohort->scan_ids[*(const guint32 *)a], cohort->scan_ids[*(const guint32 *)b]);
 }
 
-/* Puts rows [n] in ascending risk. */
+/* rows [n] in ascending risk, to ordered [n]. Ties stand by scan_id, which no order of rows changes: of a million scans only those
+ * of equal risk are compared. */
 static void
-sort_rows(const DemurCohort *cohort, guint32 *rows, size_t n) {
-  g_autofree Place *places = g_new(Place, MAX(n, 1));
+sort_rows(const DemurCohort *cohort, const guint32 *rows, size_t n, guint32 *ordered) {
+  g_autofree double *scores = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++)
-    places[i] = (Place){demur_cohort_confidence_risk(cohort, rows[i]), rows[i]};
-  g_qsort_with_data(places, (int)n, sizeof *places, compare_places, (gpointer)cohort);
+    scores[i] = -demur_cohort_confidence_risk(cohort, rows[i]);
+  g_autofree guint32 *ranks = g_new(guint32, MAX(n, 1));
+  const size_t n_ranks = demur_coverage_ranks(scores, n, ranks);
+  g_autofree guint32 *ends = g_new0(guint32, n_ranks + 1); /* of each rank's scans, behind them */
   for (size_t i = 0; i < n; i++)
-    rows[i] = places[i].row;
+    ends[ranks[i] + 1]++;
+  for (size_t r = 0; r < n_ranks; r++)
+    ends[r + 1] += ends[r];
+  for (size_t i = 0; i < n; i++)
+    ordered[ends[ranks[i]]++] = rows[i];
+  for (size_t r = 0, begin = 0; r < n_ranks; begin = ends[r++])
+    if (ends[r] - begin > 1)
+      g_qsort_with_data(ordered + begin, (int)(ends[r] - begin), sizeof *ordered, compare_scans,
+                        (gpointer)cohort);
 }
 
 /* Names values by their places among those met so far: a table with open addresses, at most half of it taken (a GHashTable would want
@@ -84,6 +88,47 @@ dense_code(Codes *codes, guint64 value) {
   codes->values[at] = value;
   codes->codes[at] = (guint32)++codes->n;
   return codes->codes[at] - 1;
+}
+
+/* Patients of a cohort, each at its site, named by their places among those met so far: by a table of the cohort's patients, and the
+ * few that a cohort has at several sites by their numbers. */
+typedef struct {
+  guint32 n;
+  guint32 *codes, *sites; /* [cohort's patients]: 0, or one more than the code at that site */
+  Codes others;           /* by site and patient, to places in other_codes */
+  GArray *other_codes;    /* of guint32 */
+} PatientCodes;
+
+static PatientCodes
+patient_codes_new(size_t n_patients) {
+  return (PatientCodes){0, g_new0(guint32, MAX(n_patients, 1)), g_new(guint32, MAX(n_patients, 1)),
+                        codes_new(FEWEST_CODES), g_array_new(FALSE, FALSE, sizeof(guint32))};
+}
+
+static void
+patient_codes_clear(PatientCodes *codes) {
+  g_free(codes->codes);
+  g_free(codes->sites);
+  codes_clear(&codes->others);
+  g_array_unref(codes->other_codes);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PatientCodes, patient_codes_clear)
+
+static guint32
+patient_code(PatientCodes *codes, guint32 site, guint32 patient) {
+  if (codes->codes[patient] == 0) {
+    codes->codes[patient] = ++codes->n;
+    codes->sites[patient] = site;
+    return codes->n - 1;
+  }
+  if (codes->sites[patient] == site)
+    return codes->codes[patient] - 1;
+  const guint32 place = dense_code(&codes->others, (guint64)site << 32 | patient);
+  if (place == codes->other_codes->len) {
+    const guint32 code = codes->n++;
+    g_array_append_val(codes->other_codes, code);
+  }
+  return g_array_index(codes->other_codes, guint32, place);
 }
 
 static DemurSample *
@@ -154,9 +199,9 @@ demur_sample_new(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, 
   g_autoptr(DemurSample) s = sample_alloc(n_rows);
   s->n_classes = cohort->n_classes;
   s->top_label = cohort->n_classes > 2;
-  memcpy(s->rows, rows, n_rows * sizeof *rows);
-  sort_rows(cohort, s->rows, n_rows);
-  g_auto(Codes) sites = codes_new(FEWEST_CODES), patients = codes_new(FEWEST_CODES);
+  sort_rows(cohort, rows, n_rows, s->rows);
+  g_auto(Codes) sites = codes_new(FEWEST_CODES);
+  g_auto(PatientCodes) patients = patient_codes_new(cohort->n_patients);
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 row = s->rows[i];
     const gboolean left = is_left(cohort, row);
@@ -167,8 +212,7 @@ demur_sample_new(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, 
     s->classes[i] = left ? DEMUR_NO_LABEL : cohort->labels[row];
     s->n_known += !left;
     s->sites[i] = dense_code(&sites, cohort->sites[row]);
-    s->patients[i] =
-        dense_code(&patients, (guint64)cohort->sites[row] << 32 | cohort->patients[row]);
+    s->patients[i] = patient_code(&patients, cohort->sites[row], cohort->patients[row]);
   }
   s->n_sites = sites.n;
   s->n_patients = patients.n;

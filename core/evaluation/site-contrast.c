@@ -29,14 +29,25 @@ plain_root(const DemurExtraSetup *setup, const DemurMethod *method) {
   return sqrt(sum / (double)method->n_models);
 }
 
+typedef struct {
+  const DemurExtraSetup *setup;
+  const GPtrArray *methods; /* two */
+  double roots[2];
+} Roots;
+
+static void
+find_root(size_t k, guint worker, gpointer data) {
+  Roots *roots = data;
+  roots->roots[k] = plain_root(roots->setup, roots->methods->pdata[k]);
+}
+
 void
 demur_site_contrast_fill(const DemurExtraSetup *setup, const GPtrArray *methods, size_t selector,
                          size_t confidence, const DemurGroupMethod *results, guint64 seed,
                          size_t n_bootstrap, DemurParallel *parallel, DemurSiteContrast *c) {
-  DemurMethod *s = methods->pdata[selector], *k = methods->pdata[confidence];
   g_autoptr(GPtrArray) pair = g_ptr_array_new();
-  g_ptr_array_add(pair, s);
-  g_ptr_array_add(pair, k);
+  g_ptr_array_add(pair, methods->pdata[selector]);
+  g_ptr_array_add(pair, methods->pdata[confidence]);
   const DemurReplicatesInput input = {.setup = setup,
                                       .methods = pair,
                                       .unit = DEMUR_UNIT_PATIENT,
@@ -46,6 +57,8 @@ demur_site_contrast_fill(const DemurExtraSetup *setup, const GPtrArray *methods,
                                       .no_site_error = TRUE};
   g_autoptr(DemurReplicates) replicates = demur_replicates_new(&input, parallel);
   demur_parallel_map(parallel, replicates->n, demur_replicates_draw, replicates);
+  Roots roots = {.setup = setup, .methods = pair};
+  demur_parallel_map(parallel, pair->len, find_root, &roots);
   g_autofree double *plain = g_new(double, n_bootstrap + 1);
   g_autofree double *debiased = g_new(double, n_bootstrap + 1);
   for (size_t b = 0; b < n_bootstrap; b++) {
@@ -65,8 +78,8 @@ demur_site_contrast_fill(const DemurExtraSetup *setup, const GPtrArray *methods,
   demur_mean_sd(debiased, n_bootstrap, &mean, &c->debiased.standard_error);
   demur_interval_expanded(plain, n_bootstrap, c->n_patients, LEVEL, &c->plain.low, &c->plain.high);
   demur_interval_symmetric(debiased, n_bootstrap, c->debiased.difference,
-                           plain_root(setup, s) - plain_root(setup, k), c->n_patients, LEVEL,
-                           &c->debiased.low, &c->debiased.high);
+                           roots.roots[0] - roots.roots[1], c->n_patients, LEVEL, &c->debiased.low,
+                           &c->debiased.high);
 }
 
 /* --- verdicts --- */

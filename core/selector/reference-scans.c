@@ -44,7 +44,7 @@ gboolean
 demur_selector_nearest_reference(const DemurSelector *s, const DemurCohort *cohort, guint32 row,
                                  size_t k, guint32 *places, DemurParallel *parallel,
                                  GError **error) {
-  DEMUR_AUTO_ALIGNED float *embedding = demur_selector_embeddings(s, cohort, &row, 1);
+  DEMUR_AUTO_ALIGNED float *embedding = demur_selector_embeddings(s, cohort, &row, 1, NULL);
   gssize own = -1;
   const guint64 hash = hash_of(cohort, row);
   for (size_t i = 0; s->reference_hashes != NULL && i < s->n_reference; i++)

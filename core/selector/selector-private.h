@@ -116,7 +116,8 @@ double demur_release_map(const double *from, const double *to, double value);
  * as a corrector reads them (owned, g_aligned_free); the digest computed at the end. */
 DemurSelector *demur_selector_alloc(void);
 float *demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
-                                 const guint32 *rows, size_t n_rows);
+                                 const guint32 *rows, size_t n_rows, DemurParallel *parallel);
+/* Fills meta [n_rows][columns->n_columns], 0 where others write behind it. */
 gboolean demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
                                       const guint32 *rows, size_t n_rows, const float *embeddings,
                                       const double *outlier, DemurParallel *parallel,

@@ -5,6 +5,7 @@
 #include "selector/selector-sound.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "selector/components.h"
 
 #define ROWS 256
+#define HASHES 1024 /* patients or scans of a chunk whose SHA-256 is looked for */
 
 DemurSelector *
 demur_selector_alloc(void) {
@@ -369,22 +371,45 @@ is_part(const DemurSelector *selector, const DemurCohort *cohort, guint32 split)
   return any && g_strcmp0(selector->cohort, cohort->name) == 0;
 }
 
+typedef struct {
+  const DemurSelector *selector;
+  const DemurCohort *cohort;
+  size_t n_patients;
+  const guint32 *patients; /* [n_patients] */
+  atomic_size_t n_seen;
+} SeenJob;
+
+static void
+count_seen_chunk(size_t chunk, guint worker, gpointer data) {
+  SeenJob *job = data;
+  const size_t end = MIN((chunk + 1) * HASHES, job->n_patients);
+  size_t n_seen = 0;
+  for (size_t i = chunk * HASHES; i < end; i++)
+    n_seen +=
+        demur_selector_has_seen(job->selector, job->cohort->patient_ids[job->patients[i]]) ? 1 : 0;
+  atomic_fetch_add_explicit(&job->n_seen, n_seen, memory_order_relaxed);
+}
+
 size_t
 demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *cohort,
-                          const guint32 *rows, size_t n_rows) {
+                          const guint32 *rows, size_t n_rows, DemurParallel *parallel) {
   g_autofree guint8 *counted = g_new0(guint8, MAX(cohort->n_patients, 1));
-  size_t n = 0;
+  g_autofree guint32 *patients = g_new(guint32, MAX(n_rows, 1));
+  size_t n_patients = 0, n_in_parts = 0;
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 patient = cohort->patients[rows[i]];
     if (counted[patient])
       continue;
     counted[patient] = 1;
+    patients[n_patients++] = patient;
     if (selector->release != DEMUR_RELEASE_NONE)
-      n += is_part(selector, cohort, cohort->splits[rows[i]]) ? 1 : 0;
-    else
-      n += (size_t)demur_selector_has_seen(selector, cohort->patient_ids[patient]);
+      n_in_parts += is_part(selector, cohort, cohort->splits[rows[i]]) ? 1 : 0;
   }
-  return n;
+  if (selector->release != DEMUR_RELEASE_NONE)
+    return n_in_parts;
+  SeenJob job = {selector, cohort, n_patients, patients, 0};
+  demur_parallel_map(parallel, (n_patients + HASHES - 1) / HASHES, count_seen_chunk, &job);
+  return atomic_load(&job.n_seen);
 }
 
 size_t
@@ -420,45 +445,81 @@ demur_selector_column(const DemurSelector *selector, const char *name) {
   return -1;
 }
 
-float *
-demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
-                          const guint32 *rows, size_t n_rows) {
-  const size_t d = cohort->embedding_width, k = selector->n_svd;
-  float *embeddings = demur_new_matrix(float, n_rows, k > 0 ? k : d);
+typedef struct {
+  const DemurSelector *selector;
+  const DemurCohort *cohort;
+  const guint32 *rows;
+  size_t n_rows;
+  float *embeddings;
+} EmbeddingJob;
+
+static void
+embeddings_chunk(size_t chunk, guint worker, gpointer data) {
+  const EmbeddingJob *job = data;
+  const DemurSelector *selector = job->selector;
+  const size_t d = job->cohort->embedding_width, k = selector->n_svd;
+  const size_t end = MIN((chunk + 1) * ROWS, job->n_rows);
   DEMUR_AUTO_ALIGNED double *standardised = k > 0 ? demur_new_array(double, d) : NULL;
   DEMUR_AUTO_ALIGNED double *projected = k > 0 ? demur_new_array(double, k) : NULL;
-  for (size_t i = 0; i < n_rows; i++) {
-    const float *from = cohort->embeddings + (size_t)rows[i] * d;
+  for (size_t i = chunk * ROWS; i < end; i++) {
+    const float *from = job->cohort->embeddings + (size_t)job->rows[i] * d;
     if (k == 0) {
-      memcpy(embeddings + i * d, from, d * sizeof(float));
+      memcpy(job->embeddings + i * d, from, d * sizeof(float));
       continue;
     }
     demur_scaler_apply_floats(selector->svd_scaler, from, 1, standardised);
     demur_components_apply(selector->svd_components, k, d, standardised, 1, projected, k);
     for (size_t c = 0; c < k; c++)
-      embeddings[i * k + c] = (float)projected[c];
+      job->embeddings[i * k + c] = (float)projected[c];
   }
-  return embeddings;
+}
+
+float *
+demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
+                          const guint32 *rows, size_t n_rows, DemurParallel *parallel) {
+  const size_t width = selector->n_svd > 0 ? selector->n_svd : cohort->embedding_width;
+  EmbeddingJob job = {selector, cohort, rows, n_rows, demur_unset_matrix(float, n_rows, width)};
+  demur_parallel_map(parallel, (n_rows + ROWS - 1) / ROWS, embeddings_chunk, &job);
+  return job.embeddings;
+}
+
+typedef struct {
+  const DemurCohort *cohort;
+  const guint32 *rows;
+  size_t n_rows;
+  GHashTable *table; /* of hashes of the reference set, to one more than their places */
+  gssize *places;
+} PlaceJob;
+
+static void
+own_places_chunk(size_t chunk, guint worker, gpointer data) {
+  const PlaceJob *job = data;
+  const DemurCohort *cohort = job->cohort;
+  const size_t end = MIN((chunk + 1) * HASHES, job->n_rows), d = cohort->embedding_width;
+  for (size_t i = chunk * HASHES; i < end; i++) {
+    const size_t row = job->rows[i];
+    const guint64 hash =
+        demur_selector_scan_hash(cohort->patient_ids[cohort->patients[row]], cohort->scan_ids[row],
+                                 cohort->embeddings + row * d, d);
+    job->places[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(job->table, &hash)) - 1;
+  }
 }
 
 /* Where each row stands in the reference set itself, -1: nowhere, or not known (g_free). */
 static gssize *
 own_places(const DemurSelector *selector, const DemurCohort *cohort, const guint32 *rows,
-           size_t n_rows) {
+           size_t n_rows, DemurParallel *parallel) {
   gssize *places = g_new(gssize, MAX(n_rows, 1));
-  for (size_t i = 0; i < n_rows; i++)
-    places[i] = -1;
-  if (selector->reference_hashes == NULL)
+  if (selector->reference_hashes == NULL) {
+    for (size_t i = 0; i < n_rows; i++)
+      places[i] = -1;
     return places;
+  }
   g_autoptr(GHashTable) table = g_hash_table_new(g_int64_hash, g_int64_equal);
   for (size_t i = 0; i < selector->n_reference; i++)
     g_hash_table_insert(table, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
-  for (size_t i = 0; i < n_rows; i++) {
-    const guint64 hash = demur_selector_scan_hash(
-        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
-        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
-    places[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(table, &hash)) - 1;
-  }
+  PlaceJob job = {cohort, rows, n_rows, table, places};
+  demur_parallel_map(parallel, (n_rows + HASHES - 1) / HASHES, own_places_chunk, &job);
   return places;
 }
 
@@ -468,8 +529,9 @@ demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *
                               DemurParallel *parallel, const DemurProgress *progress,
                               GError **error) {
   DEMUR_AUTO_ALIGNED float *own =
-      embeddings == NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
-  g_autofree gssize *exclude = own_places(selector, cohort, rows, n_rows);
+      embeddings == NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows, parallel)
+                         : NULL;
+  g_autofree gssize *exclude = own_places(selector, cohort, rows, n_rows, parallel);
   g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
   if (!demur_outlier_model_score(selector->outlier, embeddings != NULL ? embeddings : own, n_rows,
                                  exclude, values, parallel, progress, error))
@@ -483,35 +545,83 @@ demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *
   return g_steal_pointer(&values);
 }
 
+/* The columns of rows that come without a look at others, and those of the corrector. */
+typedef struct {
+  const DemurSelector *selector;
+  const DemurCohort *cohort;
+  const guint32 *rows;
+  size_t n_rows;
+  const DemurAcquisitionScan *scans;  /* [n_rows]; NULL: without */
+  const double *outlier;              /* [n_rows][DEMUR_N_OUTLIER]; NULL: without */
+  const DemurSelectorCorrector *with; /* of inputs [n_rows] of the corrector */
+  const double *inputs;
+  double *meta;
+  atomic_bool is_unsound;
+} FeatureJob;
+
+static void
+base_features_chunk(size_t chunk, guint worker, gpointer data) {
+  const FeatureJob *job = data;
+  const DemurMetaColumns *columns = job->selector->columns;
+  const size_t first = chunk * ROWS, end = MIN(first + ROWS, job->n_rows);
+  memset(job->meta + first * columns->n_columns, 0,
+         (end - first) * columns->n_columns * sizeof(double));
+  demur_meta_confidence(columns, job->cohort, job->rows + first, end - first,
+                        job->meta + first * columns->n_columns);
+  for (size_t i = first; job->outlier != NULL && i < end; i++)
+    memcpy(job->meta + i * columns->n_columns + columns->n_confidence,
+           job->outlier + i * DEMUR_N_OUTLIER, DEMUR_N_OUTLIER * sizeof(double));
+  for (size_t i = first; job->scans != NULL && i < end; i++)
+    demur_acquisition_columns(job->selector->acquisition, &job->scans[i],
+                              job->meta + (i + 1) * columns->n_columns - columns->n_acquisition);
+}
+
+static void
+corrector_features_chunk(size_t chunk, guint worker, gpointer data) {
+  FeatureJob *job = data;
+  const DemurSelector *selector = job->selector;
+  const DemurMetaColumns *columns = selector->columns;
+  const size_t first = chunk * ROWS, end = MIN(first + ROWS, job->n_rows);
+  for (size_t i = first; job->inputs != NULL && i < end; i++) {
+    const DemurCorrector *corrector = job->with->corrector;
+    const double delta = demur_corrector_delta(corrector, job->inputs + i * corrector->n_inputs);
+    demur_corrector_features(corrector, job->cohort->risks[job->rows[i]], delta,
+                             job->meta + i * columns->n_columns + columns->n_confidence +
+                                 columns->n_outlier);
+  }
+  /* While a selector is trained it has no networks yet, nor what their inputs are scaled by. */
+  if (selector->scaler != NULL &&
+      !demur_selector_check_meta(selector, job->cohort, job->rows + first, end - first,
+                                 job->meta + first * columns->n_columns, NULL))
+    atomic_store_explicit(&job->is_unsound, TRUE, memory_order_relaxed);
+}
+
 gboolean
 demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
                              const guint32 *rows, size_t n_rows, const float *embeddings,
                              const double *outlier, DemurParallel *parallel,
                              const DemurProgress *progress, double *meta, GError **error) {
   const DemurMetaColumns *columns = selector->columns;
-  demur_meta_confidence(columns, cohort, rows, n_rows, meta);
-  if (selector->acquisition != NULL) {
-    g_autofree DemurAcquisitionScan *scans =
-        demur_meta_acquisition_scans(cohort, rows, n_rows, error);
-    if (scans == NULL)
-      return FALSE;
-    for (size_t i = 0; i < n_rows; i++)
-      demur_acquisition_columns(selector->acquisition, &scans[i],
-                                meta + (i + 1) * columns->n_columns - columns->n_acquisition);
-  }
-  if (columns->n_outlier == 0)
-    return TRUE;
+  g_autofree DemurAcquisitionScan *scans = NULL;
+  if (selector->acquisition != NULL &&
+      (scans = demur_meta_acquisition_scans(cohort, rows, n_rows, error)) == NULL)
+    return FALSE;
   g_autofree double *own = NULL;
-  if (outlier == NULL) {
+  if (columns->n_outlier > 0 && outlier == NULL) {
     own = demur_selector_outlier_scores(selector, cohort, rows, n_rows, embeddings, parallel,
                                         progress, error);
     if (own == NULL)
       return FALSE;
     outlier = own;
   }
-  for (size_t i = 0; i < n_rows; i++)
-    memcpy(meta + i * columns->n_columns + columns->n_confidence, outlier + i * DEMUR_N_OUTLIER,
-           DEMUR_N_OUTLIER * sizeof(double));
+  FeatureJob job = {.selector = selector,
+                    .cohort = cohort,
+                    .rows = rows,
+                    .n_rows = n_rows,
+                    .scans = scans,
+                    .outlier = columns->n_outlier > 0 ? outlier : NULL,
+                    .meta = meta};
+  demur_parallel_map(parallel, (n_rows + ROWS - 1) / ROWS, base_features_chunk, &job);
   return TRUE;
 }
 
@@ -570,7 +680,7 @@ demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler
                   .embeddings = embeddings,
                   .n_rows = n_rows,
                   .width = demur_scaler_width(scaler) + selector->n_components};
-  job.out = demur_new_matrix(double, n_rows, job.width);
+  job.out = demur_unset_matrix(double, n_rows, job.width);
   demur_parallel_map(parallel, (n_rows + ROWS - 1) / ROWS, corrector_inputs_chunk, &job);
   return job.out;
 }
@@ -592,8 +702,10 @@ demur_selector_meta_features_from(const DemurSelector *selector, const DemurCoho
     return NULL;
   const DemurMetaColumns *columns = selector->columns;
   DEMUR_AUTO_ALIGNED float *embeddings =
-      selector->outlier != NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
-  double *meta = demur_new_matrix(double, n_rows, columns->n_columns);
+      selector->outlier != NULL
+          ? demur_selector_embeddings(selector, cohort, rows, n_rows, parallel)
+          : NULL;
+  double *meta = demur_unset_matrix(double, n_rows, columns->n_columns);
   if (!demur_selector_base_features(selector, cohort, rows, n_rows, embeddings, outlier, parallel,
                                     progress, meta, error)) {
     g_aligned_free(meta);
@@ -605,16 +717,16 @@ demur_selector_meta_features_from(const DemurSelector *selector, const DemurCoho
       with->corrector != NULL ? demur_selector_corrector_inputs(selector, with->scaler, meta,
                                                                 embeddings, n_rows, parallel)
                               : NULL;
-  for (size_t i = 0; inputs != NULL && i < n_rows; i++) {
-    const double delta =
-        demur_corrector_delta(with->corrector, inputs + i * with->corrector->n_inputs);
-    demur_corrector_features(with->corrector, cohort->risks[rows[i]], delta,
-                             meta + i * columns->n_columns + columns->n_confidence +
-                                 columns->n_outlier);
-  }
-  /* While a selector is trained it has no networks yet, nor what their inputs are scaled by. */
-  if (selector->scaler == NULL ||
-      demur_selector_check_meta(selector, cohort, rows, n_rows, meta, error))
+  FeatureJob job = {.selector = selector,
+                    .cohort = cohort,
+                    .rows = rows,
+                    .n_rows = n_rows,
+                    .with = with,
+                    .inputs = inputs,
+                    .meta = meta};
+  demur_parallel_map(parallel, (n_rows + ROWS - 1) / ROWS, corrector_features_chunk, &job);
+  if (!atomic_load(&job.is_unsound) ||
+      demur_selector_check_meta(selector, cohort, rows, n_rows, meta, error)) /* says which */
     return meta;
   g_aligned_free(meta);
   return NULL;
@@ -638,7 +750,9 @@ demur_selector_corrector_rows(const DemurSelector *selector, const DemurCohort *
   if (meta == NULL)
     return NULL;
   DEMUR_AUTO_ALIGNED float *embeddings =
-      selector->outlier != NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
+      selector->outlier != NULL
+          ? demur_selector_embeddings(selector, cohort, rows, n_rows, parallel)
+          : NULL;
   *width = with->corrector->n_inputs;
   return demur_selector_corrector_inputs(selector, with->scaler, meta, embeddings, n_rows,
                                          parallel);

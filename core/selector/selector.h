@@ -199,7 +199,7 @@ gboolean demur_selector_has_seen(const DemurSelector *selector, const char *pati
 
 /* How many of the rows' patients the selector has seen in any part. */
 size_t demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *cohort,
-                                 const guint32 *rows, size_t n_rows);
+                                 const guint32 *rows, size_t n_rows, DemurParallel *parallel);
 
 /* The document (owned). Reading it back gives the same bytes. */
 char *demur_selector_to_json(const DemurSelector *selector);

@@ -15,7 +15,8 @@ demur_training_fit_reference(DemurSelector *s, const DemurCohort *cohort,
                              const DemurProgress *progress, GError **error) {
   const size_t n = reference->n_rows, d = cohort->embedding_width;
   if (s->settings->embedding_svd > 0 && (size_t)s->settings->embedding_svd < d) {
-    DEMUR_AUTO_ALIGNED float *raw = demur_selector_embeddings(s, cohort, reference->rows, n);
+    DEMUR_AUTO_ALIGNED float *raw =
+        demur_selector_embeddings(s, cohort, reference->rows, n, parallel);
     s->svd_scaler = demur_scaler_fit_floats(raw, n, d, error);
     if (s->svd_scaler == NULL)
       return FALSE;
@@ -30,7 +31,8 @@ demur_training_fit_reference(DemurSelector *s, const DemurCohort *cohort,
       return FALSE;
     }
   }
-  DEMUR_AUTO_ALIGNED float *embeddings = demur_selector_embeddings(s, cohort, reference->rows, n);
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      demur_selector_embeddings(s, cohort, reference->rows, n, parallel);
   const size_t width = s->n_svd > 0 ? s->n_svd : d;
   s->outlier =
       demur_outlier_model_fit(embeddings, n, width, NULL, s->seed, parallel, progress, error);
@@ -79,7 +81,7 @@ make_inputs(const DemurSelector *s, const DemurCohort *cohort, const DemurTraini
   if (*scaler == NULL)
     return NULL;
   DEMUR_AUTO_ALIGNED float *embeddings =
-      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n) : NULL;
+      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n, parallel) : NULL;
   return demur_selector_corrector_inputs(s, *scaler, meta, embeddings, n, parallel);
 }
 
@@ -130,8 +132,8 @@ demur_training_features_raw(DemurSelector *s, const DemurCohort *cohort,
                             GError **error) {
   const size_t n = training->n_rows;
   float *embeddings =
-      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n) : NULL;
-  features->training = demur_new_matrix(double, n, s->columns->n_columns);
+      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n, parallel) : NULL;
+  features->training = demur_unset_matrix(double, n, s->columns->n_columns);
   const gboolean done = demur_selector_base_features(s, cohort, training->rows, n, embeddings, NULL,
                                                      parallel, progress, features->training, error);
   g_aligned_free(embeddings);

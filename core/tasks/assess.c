@@ -411,7 +411,8 @@ assess_share(DemurTask *task, Share *share, GError **error) {
       share->cohort, options->split != NULL ? options->split : DEMUR_SPLIT_TEST, &n, error);
   if (rows == NULL || !assess_rows(task, assessment, share->cohort, rows, n, error))
     return FALSE;
-  assessment->n_seen = demur_selector_count_seen(assessment->selector, share->cohort, rows, n);
+  assessment->n_seen =
+      demur_selector_count_seen(assessment->selector, share->cohort, rows, n, task->parallel);
   assessment->simulated |= share->cohort->simulated;
   return TRUE;
 }

@@ -227,7 +227,8 @@ load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEva
     return FALSE;
   e->audits = demur_audits_list(workspace, names[0], error);
   if (e->audits == NULL ||
-      (options->use && !demur_task_used(task, names[0], options->pin, &e->used, error)))
+      (options->use && !demur_task_used(task, names[0], demur_selector_digest(e->selectors[0]),
+                                        options->pin, &e->used, error)))
     return FALSE;
   if (options->pin != NULL) {
     demur_report_pin_audits(options->pin, e->audits);

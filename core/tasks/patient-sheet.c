@@ -402,7 +402,7 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictR
     const guint32 own_row = (guint32)row;
     input->simulated |= cohort->simulated;
     input->in_sample =
-        selector != NULL && demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
+        selector != NULL && demur_selector_count_seen(selector, cohort, &own_row, 1, NULL) > 0;
     describe_cohort_scan(page, cohort, (size_t)row, facts);
   } else {
     gint64 until = 0;

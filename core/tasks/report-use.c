@@ -361,18 +361,22 @@ take_watches(DemurTask *task, const char *selector, DemurUsed *used, GError **er
 }
 
 static gboolean
-take_tests(DemurTask *task, const char *selector, DemurUsed *used, GError **error) {
+take_tests(DemurTask *task, const char *selector, const char *digest, DemurUsed *used,
+           GError **error) {
   const DemurReportUpTo *to = &used->use.up_to;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  g_autoptr(DemurSelector) loaded = demur_task_load_selector(task, selector, NULL, error);
+  g_autoptr(DemurSelector) loaded =
+      digest == NULL ? demur_task_load_selector(task, selector, NULL, error) : NULL;
+  if (digest == NULL && loaded == NULL)
+    return FALSE;
   g_autoptr(GPtrArray) plans =
-      loaded != NULL ? demur_acceptance_plans_list(workspace, selector, to->plan, error) : NULL;
+      workspace != NULL ? demur_acceptance_plans_list(workspace, selector, to->plan, error) : NULL;
   if (plans == NULL)
     return FALSE;
   DemurReportAcceptance *tests = own(used, g_new0(DemurReportAcceptance, MAX(plans->len, 1)));
   for (guint i = 0; i < plans->len; i++)
-    if (!take_test(used, workspace, plans->pdata[i], to->acceptance, demur_selector_digest(loaded),
-                   &tests[i], error))
+    if (!take_test(used, workspace, plans->pdata[i], to->acceptance,
+                   digest != NULL ? digest : demur_selector_digest(loaded), &tests[i], error))
       return FALSE;
   used->use.acceptances = tests;
   used->use.n_acceptances = plans->len;
@@ -380,8 +384,8 @@ take_tests(DemurTask *task, const char *selector, DemurUsed *used, GError **erro
 }
 
 gboolean
-demur_task_used(DemurTask *task, const char *selector, const DemurReportPin *pin, DemurUsed **used,
-                GError **error) {
+demur_task_used(DemurTask *task, const char *selector, const char *digest,
+                const DemurReportPin *pin, DemurUsed **used, GError **error) {
   *used = NULL;
   g_autoptr(DemurUsed) made = g_new0(DemurUsed, 1);
   made->owned = g_ptr_array_new_with_free_func(g_free);
@@ -403,7 +407,8 @@ demur_task_used(DemurTask *task, const char *selector, const DemurReportPin *pin
     to->alarm = now.alarm;
     to->lift = now.lift;
   }
-  if (!take_watches(task, selector, made, error) || !take_tests(task, selector, made, error))
+  if (!take_watches(task, selector, made, error) ||
+      !take_tests(task, selector, digest, made, error))
     return FALSE;
   *used = g_steal_pointer(&made);
   return TRUE;

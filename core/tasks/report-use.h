@@ -12,10 +12,11 @@ typedef struct {
   GPtrArray *owned, *states, *held; /* what it points to */
 } DemurUsed;
 
-/* Its acceptance tests and watches as they stand; pin: as they stood when that report was made, NULL:
+/* Its acceptance tests and watches as they stand; digest: the selector's, NULL: it is loaded to know it; pin: as they stood when that report was made, NULL:
  * now. NULL without error where the pinned report knows nothing of use. Keeps nothing. */
-gboolean demur_task_used(DemurTask *task, const char *selector, const DemurReportPin *pin,
-                         DemurUsed **used, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_task_used(DemurTask *task, const char *selector, const char *digest,
+                         const DemurReportPin *pin, DemurUsed **used,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_used_free(DemurUsed *used);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurUsed, demur_used_free)
 

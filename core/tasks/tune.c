@@ -252,7 +252,8 @@ demur_task_tune(DemurTask *task, const DemurTuneParams *params, GError **error) 
   tuned->cohort = g_strdup(scored.cohort->name);
   tuned->split = g_strdup(split);
   tuned->simulated = scored.cohort->simulated;
-  tuned->n_seen = demur_selector_count_seen(scored.selector, scored.cohort, scored.rows, scored.n);
+  tuned->n_seen = demur_selector_count_seen(scored.selector, scored.cohort, scored.rows, scored.n,
+                                            task->parallel);
   tuned->tunings = g_ptr_array_new_with_free_func((GDestroyNotify)demur_tuning_free);
   tuned->warnings = demur_task_warnings_new();
   DemurWorkspace *workspace = demur_task_workspace(task, error);

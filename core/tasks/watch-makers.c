@@ -60,7 +60,7 @@ demur_watch_makers_hold(const DemurWatchMakers *makers, const DemurCohort *cohor
     return FALSE;
   const guint32 place = (guint32)row;
   if (demur_selector_has_seen(makers->selector, patient_id) ||
-      (cohort != NULL && demur_selector_count_seen(makers->selector, cohort, &place, 1) > 0))
+      (cohort != NULL && demur_selector_count_seen(makers->selector, cohort, &place, 1, NULL) > 0))
     return TRUE;
   g_autofree char *key = demur_person_key(patient_id);
   return makers->keys != NULL && g_hash_table_contains(makers->keys, key);

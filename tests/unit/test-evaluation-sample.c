@@ -1,5 +1,6 @@
 /* The sample: patients and sites named in the order in which they are met, whatever their number, and a part of it; right
  * is a GHashTable of the same. */
+#include <math.h>
 #include <string.h>
 
 #include "cohort/simulate.h"
@@ -26,8 +27,14 @@ patients_and_sites_are_named_in_the_order_of_the_risks(void) {
       demur_cohort_simulate(&options, "c", "2026-01-01T00:00:00Z", NULL, NULL, &error);
   g_assert_no_error(error);
   g_autofree guint32 *rows = g_new(guint32, cohort->n_scans);
-  for (size_t i = 0; i < cohort->n_scans; i++)
+  for (size_t i = 0; i < cohort->n_scans; i++) {
     rows[i] = (guint32)(cohort->n_scans - 1 - i);
+    cohort->risks[i] = round(cohort->risks[i] * 100.0) / 100.0; /* many are equal */
+    if (i % 7 == 0) /* so patients are at several sites */
+      cohort->sites[i] = (guint32)(i / 7 % cohort->n_sites);
+    if (i % 3 == 1)
+      cohort->patients[i] = cohort->patients[i - 1];
+  }
   g_autoptr(DemurSample) sample = demur_sample_new(cohort, rows, cohort->n_scans, "any", &error);
   g_assert_no_error(error);
   g_autoptr(GHashTable) patients = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -550,8 +550,8 @@ seen_patients_are_known(void) {
     g_autoptr(GError) error = NULL;
     g_autofree guint32 *rows_of = demur_cohort_rows(shared_cohort, rows[r].split, &n, &error);
     const size_t n_patients = demur_cohort_count_patients(shared_cohort, rows_of, n);
-    g_assert_cmpuint(demur_selector_count_seen(shared_selector, shared_cohort, rows_of, n), ==,
-                     rows[r].seen ? n_patients : 0);
+    g_assert_cmpuint(demur_selector_count_seen(shared_selector, shared_cohort, rows_of, n, NULL),
+                     ==, rows[r].seen ? n_patients : 0);
   }
   const Plan plan = {6, 30, 1, 4, TRUE, FALSE, NULL};
   g_autoptr(DemurCohort) other = planned_cohort(&plan);
