@@ -22,7 +22,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/vector.h"
 
 #define SMALL 256            /* rows few enough to start from their densities */
 #define SHARE 8              /* otherwise: from the solution for one row in so many */
@@ -105,71 +104,17 @@ demur_svm_start(const DemurDistanceReference *reference, double gamma, double nu
   return TRUE;
 }
 
-/* ---- vector passes; n_padded is a multiple of 8 ---- */
+/* ---- vector passes ---- */
 
 typedef struct {
   double value;
   size_t index;
 } Best;
 
-/* values += step (row_i - row_j); returns the smallest of values + up, ties by index. */
-VECTOR_CLONES static Best
-move_and_find_lowest(double *values, const double *row_i, const double *row_j, double step,
-                     const double *up, size_t n_padded) {
-  V8 low = v8_fill(INFINITY);
-  V8i places = {0, 0, 0, 0, 0, 0, 0, 0}, index = {0, 1, 2, 3, 4, 5, 6, 7};
-  for (size_t t = 0; t < n_padded; t += 8) {
-    const V8 moved = v8_load(values + t) + step * (v8_load(row_i + t) - v8_load(row_j + t));
-    v8_store(values + t, moved);
-    const V8 open = moved + v8_load(up + t);
-    const V8i lower = (V8i)(open < low);
-    low = v8_select(lower, open, low);
-    places = v8i_select(lower, index, places);
-    index += 8;
-  }
-  Best best = {INFINITY, 0};
-  for (int lane = 0; lane < 8; lane++)
-    if (low[lane] < best.value || (low[lane] == best.value && (size_t)places[lane] < best.index))
-      best = (Best){low[lane], (size_t)places[lane]};
-  return best;
-}
+static const gint64 first_places[8] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* The partner of i with the largest gain; *highest is the largest value that may shrink. */
-VECTOR_CLONES static size_t
-find_partner(const double *values, const double *low, const double *row_i, double lowest,
-             size_t n_padded, double *highest) {
-  V8 top = v8_fill(-INFINITY), gain = v8_fill(-1.0), curvature = v8_fill(1.0);
-  V8i places = {0, 0, 0, 0, 0, 0, 0, 0}, index = {0, 1, 2, 3, 4, 5, 6, 7};
-  const V8 zero = v8_fill(0.0), flat = v8_fill(1e-12);
-  for (size_t t = 0; t < n_padded; t += 8) {
-    const V8 open = v8_load(values + t) + v8_load(low + t);
-    const V8i higher = (V8i)(open > top);
-    top = v8_select(higher, open, top);
-    const V8 difference = open - lowest;
-    const V8 positive = v8_select((V8i)(difference > zero), difference, zero);
-    V8 eta = 2.0 - 2.0 * v8_load(row_i + t);
-    eta = v8_select((V8i)(eta > flat), eta, flat);
-    const V8 square = positive * positive;
-    const V8i better = (V8i)(square * curvature > gain * eta);
-    gain = v8_select(better, square, gain);
-    curvature = v8_select(better, eta, curvature);
-    places = v8i_select(better, index, places);
-    index += 8;
-  }
-  size_t best = (size_t)places[0];
-  double best_gain = gain[0], best_curvature = curvature[0];
-  *highest = top[0];
-  for (int lane = 1; lane < 8; lane++) {
-    *highest = MAX(*highest, top[lane]);
-    const double a = gain[lane] * best_curvature, b = best_gain * curvature[lane];
-    if (a > b || (a == b && (size_t)places[lane] < best)) {
-      best = (size_t)places[lane];
-      best_gain = gain[lane];
-      best_curvature = curvature[lane];
-    }
-  }
-  return best;
-}
+#define BODY "features/svm-passes.inc"
+#include "base/every-width.inc"
 
 /* ---- rows of K ---- */
 
@@ -306,7 +251,7 @@ demur_svm_finish(const DemurDistanceReference *reference, double gamma, double t
     const double *row_i = kernel_row(&kernel, i, values, up, low, middle, error);
     if (row_i == NULL)
       return FALSE;
-    const size_t j = find_partner(values, low, row_i, lowest.value, stride, &highest);
+    const size_t j = at_level(find_partner)(values, low, row_i, lowest.value, stride, &highest);
     const double violation = highest - lowest.value;
     if (!(violation > tolerance))
       break;
@@ -336,7 +281,7 @@ demur_svm_finish(const DemurDistanceReference *reference, double gamma, double t
     }
     set_bounds(alphas, i, up, low);
     set_bounds(alphas, j, up, low);
-    lowest = move_and_find_lowest(values, row_i, row_j, change, up, stride);
+    lowest = at_level(move_and_find_lowest)(values, row_i, row_j, change, up, stride);
   }
   memcpy(gradient, values, n * sizeof(double));
   return TRUE;

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "metrics/offset-logistic.h"
 #include "metrics/weighted-quantile.h"
 
@@ -62,34 +61,14 @@ typedef struct {
   double g0, g1, h00, h01, h11;
 } Derivatives;
 
-static VECTOR_CLONES void
-derivatives_at(const Fit *fit, double a, double b, Derivatives *d) {
-  V8 g0 = v8_fill(0.0), g1 = g0, h00 = g0, h01 = g0, h11 = g0;
-  for (size_t v = 0; v < fit->n_vectors; v++) {
-    const V8 l = v8_load(fit->logits + 8 * v), counts = v8_load(fit->counts + 8 * v);
-    const V8 z = l * b + a;
-    const V8i positive = (V8i)(z >= 0.0);
-    const V8 minus_size = v8_select(positive, -z, z);
-    V8 t;
-    v8_exp(&minus_size, &t);
-    const V8 one = v8_fill(1.0);
-    const V8 p = v8_select(positive, one, t) / (t + 1.0);
-    const V8 residual = counts * (v8_load(fit->labels + 8 * v) - p);
-    const V8 weight = counts * p * (1.0 - p);
-    g0 += residual;
-    g1 += residual * l;
-    h00 += weight;
-    h01 += weight * l;
-    h11 += weight * l * l;
-  }
-  *d = (Derivatives){v8_sum(g0), v8_sum(g1), v8_sum(h00), v8_sum(h01), v8_sum(h11)};
-}
+#define BODY "metrics/logistic-derivatives.inc"
+#include "base/every-width.inc"
 
 /* From *a, *b to the maximum; with_slope FALSE: b stays. FALSE where it is not reached. */
 static gboolean
 maximise(const Fit *fit, gboolean with_slope, double *a, double *b) {
   Derivatives d;
-  derivatives_at(fit, *a, *b, &d);
+  at_level(derivatives_at)(fit, *a, *b, &d);
   for (int iteration = 0; iteration < MAX_STEPS; iteration++) {
     double step_a, step_b = 0.0;
     if (with_slope) {
@@ -113,7 +92,7 @@ maximise(const Fit *fit, gboolean with_slope, double *a, double *b) {
     const double slope_before = d.g0 * step_a + d.g1 * step_b;
     double scale = 1.0;
     for (int halving = 0; halving < 60; halving++, scale *= 0.5) {
-      derivatives_at(fit, *a + scale * step_a, *b + scale * step_b, &d);
+      at_level(derivatives_at)(fit, *a + scale * step_a, *b + scale * step_b, &d);
       if (d.g0 * step_a + d.g1 * step_b >= -0.5 * slope_before)
         break;
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/processor.h"
 #include "base/random.h"
 #include "features/isolation-forest.h"
 #include "features/one-class-svm.h"
@@ -424,6 +425,29 @@ svm_solution_meets_the_optimality_conditions(void) {
   }
 }
 
+/* On a grid of quarters every product is exact, so that the levels differ in how many numbers they look at together, and in nothing
+ * else. */
+static void
+svm_takes_the_same_steps_at_every_level(void) {
+  enum { N = 301 };
+  double points[3 * N], first[N], alphas[N];
+  DemurRandom random = demur_random_stream(11, DEMUR_STREAM_TEST, 5, 0, 0);
+  for (size_t i = 0; i < 3 * N; i++)
+    points[i] = 0.25 * (double)demur_random_below(&random, 9);
+  const double nus[] = {0.01, 0.3, 0.777};
+  for (size_t v = 0; v < G_N_ELEMENTS(nus); v++)
+    for (int level = DEMUR_PROCESSOR_PLAIN; level <= DEMUR_PROCESSOR_AVX512; level++) {
+      demur_processor_limit((DemurProcessor)level);
+      g_autoptr(GError) error = NULL;
+      g_autoptr(DemurDistanceReference) reference =
+          demur_distance_reference_new(points, N, 3, &error);
+      g_assert_no_error(error);
+      double *to = level == DEMUR_PROCESSOR_PLAIN ? first : alphas;
+      g_assert_true(demur_svm_fit(reference, 1.0, nus[v], 0.0, to, NULL, NULL, &error));
+      g_assert_true(memcmp(first, to, sizeof first) == 0);
+    }
+}
+
 /* Worked by hand: rows 0 and 1 of one column, psi = 2, c(2) = 1. Every tree cuts once, in [0, 1);
  * both leaves hold one row at depth 1: h = 1, score -2^-1 for any x. */
 static void
@@ -460,6 +484,7 @@ main(int argc, char **argv) {
                   input_that_is_not_finite_is_refused_with_its_place);
   g_test_add_func("/features/outlier/small", smallest_and_constant_references_give_finite_scores);
   g_test_add_func("/features/svm/optimal", svm_solution_meets_the_optimality_conditions);
+  g_test_add_func("/features/svm/levels", svm_takes_the_same_steps_at_every_level);
   g_test_add_func("/features/forest/by-hand", forest_of_two_rows_is_worked_by_hand);
   return g_test_run();
 }

@@ -13,7 +13,9 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/processor.h"
 #include "base/random.h"
 
 #define N 60
@@ -254,10 +256,37 @@ test_planted_miscalibration_is_found(void) {
   demur_assert_close(smooth[1], 1.0 / (1.0 + exp(-0.3)), 0.0, 0.03);
 }
 
+/* Full and broken eights, entries that don't count, logits beyond the exponential's range. */
+static void
+test_every_level_fits_the_same_bytes(void) {
+  enum { MOST = 77 };
+  double r[MOST], y[MOST], weights[MOST];
+  DemurRandom random = demur_random_stream(6, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t i = 0; i < MOST; i++) {
+    r[i] = i == 0 ? 0.0 : ((double)i + 0.3) / MOST;
+    y[i] = demur_random_uniform(&random) < r[i] || i == 1;
+    weights[i] = i % 5 == 2 ? 0.0 : demur_random_uniform(&random);
+  }
+  for (size_t n = 2; n <= MOST; n++)
+    for (int weighted = 0; weighted <= 1; weighted++) {
+      const DemurOutcomes outcomes = {n, r, y, NULL, weighted ? weights : NULL};
+      DemurCalibrationFit first;
+      memset(&first, 0, sizeof first);
+      for (int level = DEMUR_PROCESSOR_PLAIN; level <= DEMUR_PROCESSOR_AVX512; level++) {
+        demur_processor_limit((DemurProcessor)level);
+        const DemurCalibrationFit fit = demur_calibration_fit(&outcomes, NULL);
+        if (level == DEMUR_PROCESSOR_PLAIN)
+          first = fit;
+        g_assert_true(memcmp(&first, &fit, sizeof fit) == 0);
+      }
+    }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/metrics/fits/match", test_fits_match);
+  g_test_add_func("/metrics/fits/levels", test_every_level_fits_the_same_bytes);
   g_test_add_func("/metrics/fits/brier-parts-match-and-sum", test_brier_parts_match_and_sum);
   g_test_add_func("/metrics/fits/discrimination-and-benefit",
                   test_discrimination_and_benefit_match);
