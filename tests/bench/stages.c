@@ -1,9 +1,11 @@
 /* Where one update of Algorithm 1 spends its time, on one thread, and how far the matrix products
  * are from the processor's float32 multiply-add limit, which is measured here too.
  *
- *   bench-stages [REPEATS [KERNEL]]
+ *   bench-stages [REPEATS [KERNEL [TABLE.csv]]]
  *
- * KERNEL forces one (`avx512`, `avx2`, `portable`); the limit is that of its width.
+ * KERNEL forces one (`avx512`, `avx2`, `portable`); the limit is that of its width. Of a TABLE the scans of its split selector_train
+ * are taken: how many there are, at which sites, their risks and labels; features are drawn at random, as of the scans that are drawn
+ * where there is none.
  *
  * Each stage is called through the rooms' public functions on the data sets of one update, as
  * core/selector/update.c calls them; stages take turns, so that other load meets all of them.
@@ -13,6 +15,7 @@
 
 #include <time.h>
 
+#include "cohort/import.h"
 #include "metrics/coverage.h"
 #include "metrics/drawn-errors.h"
 #include "selector/mlp-kernel.h"
@@ -105,6 +108,7 @@ processor_microseconds(void) {
 }
 
 typedef struct {
+  size_t n, n_sites;
   DemurTrainingScans scans;
   DemurReal *features;
   double *risks, *labels, *errors;
@@ -142,12 +146,12 @@ draw(Bench *b) {
 
 static size_t
 gather(const Bench *b, const size_t *sets, size_t n_sets, guint32 *rows) {
-  g_autofree guint8 *present = g_new0(guint8, BENCH_N_SCANS);
+  g_autofree guint8 *present = g_new0(guint8, b->n);
   for (size_t k = 0; k < n_sets; k++)
     for (size_t j = 0; j < b->datasets[sets[k]]->n_rows; j++)
       present[b->datasets[sets[k]]->rows[j]] = 1;
   size_t n = 0;
-  for (guint32 i = 0; i < BENCH_N_SCANS; i++)
+  for (guint32 i = 0; i < b->n; i++)
     if (present[i])
       rows[n++] = i;
   return n;
@@ -175,7 +179,7 @@ rank(Bench *b) {
 
 static void
 choose(Bench *b) {
-  const DemurDrawnScans scans = {b->drawn, BENCH_N_SCANS, b->n_ranks};
+  const DemurDrawnScans scans = {b->drawn, b->n, b->n_ranks};
   double errors[N_COVERAGES];
   for (size_t k = 0; k < N_DATASETS; k++) {
     const DemurDataset *dataset = b->datasets[k];
@@ -234,16 +238,45 @@ whole(Bench *b) {
   demur_updater_run(b->updater, b->datasets, b->adam, b->parameters, &result);
 }
 
+static int
+compare_risks(gconstpointer a, gconstpointer b, gpointer risks) {
+  return bench_compare((const double *)risks + *(const guint32 *)a,
+                       (const double *)risks + *(const guint32 *)b);
+}
+
+/* risks, labels and sites of the table's scans in ascending risk; [all scans] suffices for each. */
 static void
-start_bench(Bench *b) {
-  const size_t n = BENCH_N_SCANS, d = BENCH_N_FEATURES;
-  DEMUR_AUTO_ALIGNED double *features = demur_new_matrix(double, n, d);
-  DEMUR_AUTO_ALIGNED guint32 *sites = demur_new_array(guint32, n);
-  b->features = demur_new_matrix(DemurReal, n, d);
-  b->risks = demur_new_array(double, n);
-  b->labels = demur_new_array(double, n);
-  b->errors = demur_new_array(double, n);
-  bench_draw(n, d, features, b->risks, b->labels, sites);
+take_scans(Bench *b, const DemurCohort *cohort, guint32 *sites) {
+  g_autofree guint32 *rows = g_new(guint32, cohort->n_scans);
+  b->n = 0;
+  for (guint32 i = 0; i < cohort->n_scans; i++)
+    if (strcmp(cohort->split_names[cohort->splits[i]], "selector_train") == 0 &&
+        cohort->labels[i] != DEMUR_NO_LABEL)
+      rows[b->n++] = i;
+  g_qsort_with_data(rows, (int)b->n, sizeof *rows, compare_risks, cohort->risks);
+  for (size_t i = 0; i < b->n; i++) {
+    b->risks[i] = cohort->risks[rows[i]];
+    b->labels[i] = cohort->labels[rows[i]];
+    sites[i] = cohort->sites[rows[i]];
+  }
+  b->n_sites = cohort->n_sites;
+}
+
+static void
+start_bench(Bench *b, const DemurCohort *cohort) {
+  const size_t d = BENCH_N_FEATURES, room = cohort != NULL ? cohort->n_scans : BENCH_N_SCANS;
+  DEMUR_AUTO_ALIGNED double *features = demur_new_matrix(double, room, d);
+  DEMUR_AUTO_ALIGNED guint32 *sites = demur_new_array(guint32, room);
+  b->features = demur_new_matrix(DemurReal, room, d);
+  b->risks = demur_new_array(double, room);
+  b->labels = demur_new_array(double, room);
+  b->errors = demur_new_array(double, room);
+  b->n = BENCH_N_SCANS;
+  b->n_sites = BENCH_N_SITES;
+  bench_draw(room, d, features, b->risks, b->labels, sites);
+  if (cohort != NULL)
+    take_scans(b, cohort, sites);
+  const size_t n = b->n;
   for (size_t i = 0; i < n * d; i++)
     b->features[i] = (DemurReal)features[i];
   for (size_t i = 0; i < n; i++)
@@ -260,7 +293,7 @@ start_bench(Bench *b) {
       .smmce = {2, 0.2, 1.0, 0.01}, .adam = {1e-3, 1e-5, 10.0}, .kappa = KAPPA, .min_bin_size = 25};
   b->updater = demur_updater_new(&b->scans, b->shape, &settings, N_DATASETS, DATASET_SIZE, NULL);
   b->resampler =
-      demur_resampler_new(DEMUR_SHIFT_GROUPS, n, sites, BENCH_N_SITES, 1.0, DATASET_SIZE);
+      demur_resampler_new(DEMUR_SHIFT_GROUPS, n, sites, b->n_sites, 1.0, DATASET_SIZE);
   b->scratch = demur_resampler_scratch_new(b->resampler);
   for (size_t k = 0; k < N_DATASETS; k++)
     b->datasets[k] = demur_dataset_new(DATASET_SIZE);
@@ -349,8 +382,12 @@ main(int argc, char **argv) {
     fprintf(stderr, "bench-stages: %s\n", error->message);
     return 2;
   }
+  g_autoptr(DemurCohort) cohort = NULL;
+  const DemurImportOptions options = {.name = "table"};
+  if (argc > 3 && (cohort = demur_cohort_import(argv[3], &options, NULL, NULL, &error)) == NULL)
+    bench_fail(error);
   Bench b = {0};
-  start_bench(&b);
+  start_bench(&b, cohort);
   const double layer_flops = 2.0 * (BENCH_N_FEATURES * N_HIDDEN + N_HIDDEN * N_HIDDEN + N_HIDDEN);
   /* Backward: gradient of every weight, and of the activations but not of the inputs. */
   const double back_flops = layer_flops + 2.0 * (N_HIDDEN * N_HIDDEN + N_HIDDEN);
@@ -378,10 +415,10 @@ main(int argc, char **argv) {
     }
   const char *processor;
   const double peak = measure_peak(&processor);
-  printf("kernel %s; one update on one thread: %zu distinct scans forward, %zu backward; float32 "
+  printf("kernel %s; %zu scans; one update on one thread: %zu distinct scans forward, %zu backward; float32 "
          "limit of a "
          "core %.0f GFLOP/s (%s)\n",
-         demur_mlp_kernel()->name, b.n_union, b.n_back, peak, processor);
+         demur_mlp_kernel()->name, b.n, b.n_union, b.n_back, peak, processor);
   double sum = 0.0, total = 0.0, flops = 0.0, leasts[G_N_ELEMENTS(stages)];
   for (size_t s = 0; s < n_stages; s++) {
     double *values = times + s * n_repeats;
