@@ -68,9 +68,9 @@ group_norms_plain(const double *group, size_t d, double *norms) {
 #define SAME_OF_ALL(at)                                                                            \
   .below = at(below), .to_squares = at(to_squares), .smallest = at(smallest_of),                   \
   .exp_sum = at(exp_sum), .choose = at(choose),                                                    \
-  .add_weighted_exp_sums = at(add_weighted_exp_sums),                                              \
-  .exp_to_gram = at(exp_to_gram), .exponentials = at(exponentials_of),                             \
-  .direct_square = at(direct_square), .keep_near = at(keep_near)
+  .add_weighted_exp_sums = at(add_weighted_exp_sums), .exp_to_gram = at(exp_to_gram),              \
+  .exponentials = at(exponentials_of), .direct_square = at(direct_square),                         \
+  .keep_near = at(keep_near)
 #define PLAIN(name) name##_plain
 
 static const DemurDistanceKernel plain = {.tiles = tiles_plain,
@@ -137,8 +137,7 @@ part_avx2(const double *a, const double *b, const double *next, size_t n, gboole
     for (size_t i = 0; i < 3; i++)
 #pragma GCC unroll 4
       for (size_t j = 0; j < 4; j++)
-        sums[i][j] =
-            goes_on ? _mm256_load_pd(c + (first + i) * ldc + 4 * j) : _mm256_setzero_pd();
+        sums[i][j] = goes_on ? _mm256_load_pd(c + (first + i) * ldc + 4 * j) : _mm256_setzero_pd();
     for (size_t k = 0; k < n; k++) {
       __m256d y[4];
       __builtin_prefetch(next + k * PANEL / 4);
@@ -201,11 +200,14 @@ __attribute__((target("avx2"))) static size_t
 below_avx2(const double *squares, size_t width, double limit, guint8 *places) {
   const __m256d limits = _mm256_set1_pd(limit);
   size_t n = 0;
-  for (size_t j = 0; j < width; j += 8) {
-    const __m256d a = _mm256_cmp_pd(_mm256_load_pd(squares + j), limits, _CMP_LT_OQ);
-    const __m256d b = _mm256_cmp_pd(_mm256_load_pd(squares + j + 4), limits, _CMP_LT_OQ);
-    n += places_of((unsigned)_mm256_movemask_pd(a) | (unsigned)_mm256_movemask_pd(b) << 4, j,
-                   places + n);
+  for (size_t j = 0; j < width; j += 16) {
+    unsigned mask = 0;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++) {
+      const __m256d four = _mm256_load_pd(squares + j + 4 * i);
+      mask |= (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(four, limits, _CMP_LT_OQ)) << 4 * i;
+    }
+    n += places_of(mask, j, places + n);
   }
   return n;
 }

@@ -25,7 +25,8 @@ typedef struct {
   /* Places of the squares [width] below limit, ascending; returns how many. width: a multiple of 16. */
   size_t (*below)(const double *squares, size_t width, double limit, guint8 *places);
   /* values [width]: products in, squared distances out. width: a multiple of 16. */
-  DemurDistanceRange (*to_squares)(double *values, const double *norms, size_t width, double query_norm);
+  DemurDistanceRange (*to_squares)(double *values, const double *norms, size_t width,
+                                   double query_norm);
   double (*smallest)(const double *squares, size_t width); /* a multiple of 16 too */
   /* sum_j exp(shift - squares_j / 2), with exponents at most 0; width a multiple of 8. largest: no square is above it. */
   double (*exp_sum)(const double *squares, size_t width, double shift, double largest);

@@ -155,9 +155,10 @@ demur_distance_exp(const double *x, size_t n, double *out) {
 /* ---- the pass ---- */
 
 typedef struct {
-  double *group;      /* [CHUNK_ROWS][d], packed by GROUP */
-  double *tile;       /* [GROUP][BLOCK] */
-  double *chosen;     /* [GROUP][BLOCK]: of a group's squares those whose row has a weight, side by side */
+  double *group; /* [CHUNK_ROWS][d], packed by GROUP */
+  double *tile;  /* [GROUP][BLOCK] */
+  double
+      *chosen; /* [GROUP][BLOCK]: of a group's squares those whose row has a weight, side by side */
   double *near;       /* [CHUNK_ROWS][near_stride]: 8 x -infinity, then squares, ascending */
   gint64 *indices;    /* [CHUNK_ROWS][near_stride] */
   double *norms;      /* [CHUNK_ROWS] */

@@ -352,8 +352,7 @@ take_all(size_t width, double query_norm, gboolean has_far, Taken *taken) {
     norms[5] = INFINITY;
     norms[7] = 2000.0; /* beyond what an exponential reaches */
   }
-  const DemurDistanceRange range =
-      kernel->to_squares(taken->squares, norms, width, query_norm);
+  const DemurDistanceRange range = kernel->to_squares(taken->squares, norms, width, query_norm);
   taken->range = range;
   g_assert_cmpfloat(kernel->smallest(taken->squares, width), ==, range.smallest);
   for (size_t j = 0; j < width; j++)
