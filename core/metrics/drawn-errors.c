@@ -55,12 +55,12 @@ typedef struct {
 
 struct DemurDrawnScratch {
   Mask masks[N_LANES + 1];
-  Counts *rank_counts;   /* [n_ranks] in whole blocks */
-  guint16 *block_counts; /* [n_ranks >> BLOCK_BITS + 1] */
-  guint32 *ranks;        /* [n] of the entries */
-  guint32 *levels;       /* [n] */
-  double *products;      /* [n] count (y - r) */
-  guint16 *ends;         /* [n + 1] 1 where the entry before is the last of its risk */
+  Counts *rank_counts;    /* [n_ranks] in whole blocks */
+  guint16 *block_counts;  /* [n_ranks >> BLOCK_BITS + 1] */
+  guint32 *ranks;         /* [n] of the entries */
+  guint32 *levels;        /* [n] */
+  double *products;       /* [n] count (y - r) */
+  guint16 *ends;          /* [n + 1] 1 where the entry before is the last of its risk */
   Point points[PART + 1]; /* of the part at work; the first is the last one of the parts before */
   Point now;              /* as far as the parts go */
   Edge edges[MAX_EDGES];

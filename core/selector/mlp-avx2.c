@@ -28,6 +28,7 @@ typedef int Mask __attribute__((vector_size(32)));
 #pragma clang attribute pop
 #endif
 
-const DemurMlpKernel demur_mlp_avx2 = {"avx2", DEMUR_PROCESSOR_AVX2, avx2_first, avx2_transpose, avx2_forward, avx2_backward};
+const DemurMlpKernel demur_mlp_avx2 = {"avx2",         DEMUR_PROCESSOR_AVX2, avx2_first,
+                                       avx2_transpose, avx2_forward,         avx2_backward};
 
 #endif

@@ -28,6 +28,7 @@ typedef int Mask __attribute__((vector_size(64)));
 #pragma clang attribute pop
 #endif
 
-const DemurMlpKernel demur_mlp_avx512 = {"avx512", DEMUR_PROCESSOR_AVX512, avx512_first, avx512_transpose, avx512_forward, avx512_backward};
+const DemurMlpKernel demur_mlp_avx512 = {"avx512",         DEMUR_PROCESSOR_AVX512, avx512_first,
+                                         avx512_transpose, avx512_forward,         avx512_backward};
 
 #endif

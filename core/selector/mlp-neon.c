@@ -18,6 +18,7 @@ typedef int Mask __attribute__((vector_size(16)));
 
 #include "selector/mlp-tiles.inc"
 
-const DemurMlpKernel demur_mlp_neon = {"neon", DEMUR_PROCESSOR_PLAIN, neon_first, neon_transpose, neon_forward, neon_backward};
+const DemurMlpKernel demur_mlp_neon = {"neon",         DEMUR_PROCESSOR_PLAIN, neon_first,
+                                       neon_transpose, neon_forward,          neon_backward};
 
 #endif

@@ -28,4 +28,6 @@ nonzero_lanes(Vector x) {
 
 #include "selector/mlp-tiles.inc"
 
-const DemurMlpKernel demur_mlp_portable = {"portable", DEMUR_PROCESSOR_PLAIN, portable_first, portable_transpose, portable_forward, portable_backward};
+const DemurMlpKernel demur_mlp_portable = {"portable",       DEMUR_PROCESSOR_PLAIN,
+                                           portable_first,   portable_transpose,
+                                           portable_forward, portable_backward};

@@ -33,7 +33,8 @@ void demur_mlp_transpose(DemurMlpShape shape, const DemurReal *parameters, Demur
 typedef struct {
   DemurMlpShape shape;
   const DemurReal *parameters; /* [n_parameters] */
-  const DemurReal *transposed; /* [n_parameters] of demur_mlp_transpose, or NULL: each pass makes its own */
+  const DemurReal
+      *transposed; /* [n_parameters] of demur_mlp_transpose, or NULL: each pass makes its own */
 } DemurMlp;
 
 /* What a pass takes: n rows of a matrix where they lie. Single-threaded: the caller maps over chunks of

@@ -72,7 +72,7 @@ struct DemurUpdater {
   WorkerScratch *workers; /* [n_threads] */
 
   DemurDataset *const *datasets; /* of the update at work */
-  DemurReal *transposed; /* [n_parameters] of the parameters at work */
+  DemurReal *transposed;         /* [n_parameters] of the parameters at work */
   DemurMlp mlp;
 };
 

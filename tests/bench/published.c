@@ -52,7 +52,8 @@ int
 main(int argc, char **argv) {
   const gboolean published = argc > 1 && strcmp(argv[1], "published") == 0;
   if (argc < 2 || (!published && strcmp(argv[1], "default") != 0)) {
-    fprintf(stderr, "usage: bench-published published|default [THREADS [SCANS|TABLE.csv [KERNEL]]]\n");
+    fprintf(stderr,
+            "usage: bench-published published|default [THREADS [SCANS|TABLE.csv [KERNEL]]]\n");
     return 2;
   }
   g_autoptr(GError) error = NULL;

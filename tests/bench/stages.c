@@ -292,8 +292,7 @@ start_bench(Bench *b, const DemurCohort *cohort) {
   const DemurUpdateSettings settings = {
       .smmce = {2, 0.2, 1.0, 0.01}, .adam = {1e-3, 1e-5, 10.0}, .kappa = KAPPA, .min_bin_size = 25};
   b->updater = demur_updater_new(&b->scans, b->shape, &settings, N_DATASETS, DATASET_SIZE, NULL);
-  b->resampler =
-      demur_resampler_new(DEMUR_SHIFT_GROUPS, n, sites, b->n_sites, 1.0, DATASET_SIZE);
+  b->resampler = demur_resampler_new(DEMUR_SHIFT_GROUPS, n, sites, b->n_sites, 1.0, DATASET_SIZE);
   b->scratch = demur_resampler_scratch_new(b->resampler);
   for (size_t k = 0; k < N_DATASETS; k++)
     b->datasets[k] = demur_dataset_new(DATASET_SIZE);
@@ -415,10 +414,11 @@ main(int argc, char **argv) {
     }
   const char *processor;
   const double peak = measure_peak(&processor);
-  printf("kernel %s; %zu scans; one update on one thread: %zu distinct scans forward, %zu backward; float32 "
-         "limit of a "
-         "core %.0f GFLOP/s (%s)\n",
-         demur_mlp_kernel()->name, b.n, b.n_union, b.n_back, peak, processor);
+  printf(
+      "kernel %s; %zu scans; one update on one thread: %zu distinct scans forward, %zu backward; float32 "
+      "limit of a "
+      "core %.0f GFLOP/s (%s)\n",
+      demur_mlp_kernel()->name, b.n, b.n_union, b.n_back, peak, processor);
   double sum = 0.0, total = 0.0, flops = 0.0, leasts[G_N_ELEMENTS(stages)];
   for (size_t s = 0; s < n_stages; s++) {
     double *values = times + s * n_repeats;

@@ -340,8 +340,8 @@ hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_populatio
     const size_t fewest =
         demur_binomial_quantile(many ? 0.025 : 0.0005, n_told, many ? 0.92 : 0.95);
     const size_t most = demur_binomial_quantile(many ? 0.975 : 0.9995, n_told, many ? 0.97 : 0.95);
-    const gboolean right = n_none == n_cohorts || (n_untold <= n_cohorts / 20 && n_held >= fewest &&
-                                                   n_held <= most);
+    const gboolean right =
+        n_none == n_cohorts || (n_untold <= n_cohorts / 20 && n_held >= fewest && n_held <= most);
     all_right &= right;
     g_test_message("%2zu sites, %-38s truth %8.5f: held in %4zu of %zu (%zu to %zu), too low in "
                    "%zu, mean width %.4f%s",
