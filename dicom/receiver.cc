@@ -908,10 +908,9 @@ serve(const DemurReceiver &receiver, ReceiverShared &shared, DemurReceived &rece
   }
   close(ends[1]);
   close_doors(doors);
-  gboolean good = listener > 0;
-  if (good && receiver.listening != nullptr)
-    receiver.listening(receiver.data);
-  good = good && keeper.run(ends[0]);
+  const bool begun =
+      listener > 0 && (receiver.listening == nullptr || receiver.listening(receiver.data, error));
+  const bool good = begun && keeper.run(ends[0]);
   if (listener > 0) {
     kill(listener, SIGTERM);
     while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
@@ -923,6 +922,8 @@ serve(const DemurReceiver &receiver, ReceiverShared &shared, DemurReceived &rece
   received.n_cut = keeper.n_cut();
   keeper.remove_logs();
   close(ends[0]);
+  if (listener > 0 && !begun)
+    return FALSE;
   return good ? TRUE
               : demur_network_fail(error, N_("the server ended"), N_("its listener is gone"));
 }

@@ -51,8 +51,9 @@ typedef struct {
       max_lacking; /* studies of which an association, or the server, knows what lacks while the disk
                       * takes no mark of it: behind so many, none is taken for whole; 0: 10,000 */
   guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
-  /* Called once the port is open. May be NULL. */
-  void (*listening)(gpointer data);
+  /* Called once the port is open, behind the last process that is forked off this one; FALSE ends the server with that
+   * error. May be NULL. */
+  gboolean (*listening)(gpointer data, GError **error);
   /* Called with the folders of studies that changed and are complete (NULL-terminated): no
    * association with them is open, they lack nothing that was lost, and nothing came for
    * settle_seconds; or they may be a part, and nothing came for give_up_seconds. Associations go on

@@ -1,6 +1,7 @@
 #include "ui/job.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 
 struct DemurJob {
   DemurJobStart start;
@@ -137,14 +138,12 @@ run(gpointer data) {
   return NULL;
 }
 
-/* The work's end, told as any other: later, by the main loop. */
+/* The work's end, told as any other: later, by the main loop. cause: taken over. */
 static void
-end_without_thread(DemurJob *job, const GError *cause) {
+end_without_thread(DemurJob *job, GError *cause) {
   Delivery *delivery = g_new0(Delivery, 1);
   delivery->job = job;
-  demur_error_set(&delivery->error, DEMUR_ERROR_STATE,
-                  "the system makes no more threads (%s); end other programs, then try again",
-                  cause->message);
+  delivery->error = cause;
   if (job->start.free_input != NULL)
     job->start.free_input(job->start.input);
   g_idle_add_full(G_PRIORITY_DEFAULT, on_done, delivery, NULL);
@@ -159,8 +158,8 @@ demur_job_start(const DemurJobStart *start) {
   job->cancellable = g_cancellable_new();
   g_mutex_init(&job->lock);
   g_atomic_int_inc(&n_running);
-  g_autoptr(GError) cause = NULL;
-  GThread *thread = g_thread_try_new("demur-job", run, job, &cause);
+  GError *cause = NULL;
+  GThread *thread = demur_thread_new("demur-job", run, job, &cause);
   if (thread != NULL)
     g_thread_unref(thread);
   else

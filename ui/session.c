@@ -291,7 +291,13 @@ listen_to_others(DemurSession *session) {
   g_clear_pointer(&session->open_scans, demur_open_scans_unref);
   session->others_last = 0;
   session->another_due = FALSE;
-  session->others = demur_others_start(session->table->path, on_others, session);
+  g_autoptr(GError) error = NULL;
+  session->others = demur_others_start(session->table->path, on_others, session, &error);
+  if (session->others != NULL)
+    return;
+  demur_error_prefix(
+      &error, "what others do in this workspace will not be shown until it is opened again: ");
+  demur_session_fail(session, error);
 }
 
 /* Whether the case that is shown looks as it did: nobody asked for a reading, and what the reader does is left alone. */

@@ -463,11 +463,13 @@ typedef struct {
   GError *error; /* the first */
 } Receiving;
 
-static void
-on_listening(gpointer data) {
+static gboolean
+on_listening(gpointer data, GError **error) {
   const Receiving *receiving = data;
+  (void)error;
   g_printerr("demur: listening on port %u\n", receiving->port);
   fflush(stderr);
+  return TRUE;
 }
 
 static void

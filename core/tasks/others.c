@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "store/changes.h"
 #include "store/events.h"
 
@@ -242,7 +243,7 @@ work(gpointer data) {
 }
 
 DemurOthers *
-demur_others_start(const char *path, DemurOthersFunc func, gpointer data) {
+demur_others_start(const char *path, DemurOthersFunc func, gpointer data, GError **error) {
   DemurOthers *others = g_new0(DemurOthers, 1);
   others->n_refs = 1;
   others->path = g_strdup(path);
@@ -251,8 +252,12 @@ demur_others_start(const char *path, DemurOthersFunc func, gpointer data) {
   others->data = data;
   g_mutex_init(&others->lock);
   g_cond_init(&others->ended);
-  others->thread = g_thread_new("others", work, others_ref(others));
-  return others;
+  others->thread = demur_thread_new("others", work, others_ref(others), error);
+  if (others->thread != NULL)
+    return others;
+  others_unref(others); /* the thread's */
+  others_unref(others);
+  return NULL;
 }
 
 void

@@ -28,8 +28,10 @@ typedef struct {
 /* In the default main context, at most once a second; what comes in between is told as one. */
 typedef void (*DemurOthersFunc)(const DemurOthersNews *news, gpointer data);
 
-/* Begins to listen; a line that is lost, or can't be made yet, is tried again until stop. data is borrowed until then. */
-DemurOthers *demur_others_start(const char *path, DemurOthersFunc func, gpointer data);
+/* Begins to listen; a line that is lost, or can't be made yet, is tried again until stop. data is borrowed until then.
+ * DEMUR_ERROR_STATE where the system makes no more threads. */
+DemurOthers *demur_others_start(const char *path, DemurOthersFunc func, gpointer data,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* This window has that scan open (NULL: none). */
 void demur_others_set_open(DemurOthers *others, const char *scan_id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 
 #define PATIENCE 5        /* seconds for one who asks */
 #define MAX_REQUEST 16384 /* bytes */
@@ -114,9 +115,10 @@ demur_serve_metrics_open(const DemurServeConfig *config, GError **error) {
   return NULL;
 }
 
-void
-demur_serve_metrics_start(DemurServeMetrics *metrics) {
-  metrics->thread = g_thread_new("metrics", answer_all, metrics);
+gboolean
+demur_serve_metrics_start(DemurServeMetrics *metrics, GError **error) {
+  metrics->thread = demur_thread_new("metrics", answer_all, metrics, error);
+  return metrics->thread != NULL;
 }
 
 void

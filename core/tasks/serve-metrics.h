@@ -17,8 +17,9 @@ typedef struct DemurServeMetrics DemurServeMetrics;
 DemurServeMetrics *demur_serve_metrics_open(const DemurServeConfig *config,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Answers from here on, in a thread of its own: behind the last fork. */
-void demur_serve_metrics_start(DemurServeMetrics *metrics);
+/* Answers from here on, in a thread of its own: behind the last fork. DEMUR_ERROR_STATE where the system makes none. */
+gboolean demur_serve_metrics_start(DemurServeMetrics *metrics,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Ends the thread. NULL is allowed. */
 void demur_serve_metrics_free(DemurServeMetrics *metrics);

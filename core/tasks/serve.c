@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file-output.h"
+#include "base/thread.h"
 #include "dicom/receiver.h"
 #include "tasks/selection.h"
 #include "tasks/serve-lock.h"
@@ -403,17 +404,20 @@ run_worker(gpointer data) {
 
 /* --- the receiver's side --- */
 
-static void
-on_listening(gpointer data) {
+static gboolean
+on_listening(gpointer data, GError **error) {
   Serve *serve = data;
   const DemurServeConfig *config = current_settings(serve)->config;
   /* From here on no process is forked off this one: threads may be busy. */
-  serve->worker = g_thread_new("worker", run_worker, serve);
-  serve->courier = g_thread_new("courier", run_courier, serve);
-  if (serve->metrics != NULL)
-    demur_serve_metrics_start(serve->metrics);
+  serve->worker = demur_thread_new("worker", run_worker, serve, error);
+  if (serve->worker != NULL)
+    serve->courier = demur_thread_new("courier", run_courier, serve, error);
+  if (serve->courier == NULL ||
+      (serve->metrics != NULL && !demur_serve_metrics_start(serve->metrics, error)))
+    return FALSE;
   say(serve, "listening on port %u as %s; %u studies are on their way", config->port, config->ae,
       g_hash_table_size(serve->studies));
+  return TRUE;
 }
 
 static DemurSettled

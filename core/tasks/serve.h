@@ -24,7 +24,7 @@ typedef struct {
 
 /* Serves until task's progress is cancelled, a good end: what is open is in the journal.
  * DEMUR_ERROR_INPUT for faulty settings, DEMUR_ERROR_STATE where another service has the folder,
- * the port can't be opened or the selector can't give verdicts, DEMUR_ERROR_NOT_FOUND where there
+ * the port can't be opened, the selector can't give verdicts or the system makes no more threads, DEMUR_ERROR_NOT_FOUND where there
  * is no such selector. */
 gboolean demur_task_serve(DemurTask *task, const DemurServeParams *params,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;

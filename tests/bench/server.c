@@ -165,7 +165,7 @@ bench_heard(const char *path, size_t n) {
   demur_workspace_set_actor(other, "anna", "ward", NULL); /* a server knows better */
   g_autoptr(DemurScanTable) table = read_worklist(path);
   Heard heard = {.last = -1, .loop = g_main_loop_new(NULL, FALSE)};
-  DemurOthers *others = demur_others_start(path, hear, &heard);
+  DemurOthers *others = demur_others_start(path, hear, &heard, NULL);
   g_autofree double *told = g_new(double, n), *shown = g_new(double, n);
   g_main_loop_run(heard.loop); /* what is there already */
   for (size_t i = 0; i < n; i++) {

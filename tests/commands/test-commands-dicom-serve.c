@@ -4,7 +4,9 @@
 #include "serve-fixture.h"
 
 #include "dicom/commitment.h"
+#include "base/error.h"
 #include "dicom/web.h"
+#include "tasks/serve.h"
 
 #include <glib/gstdio.h>
 #include <utime.h>
@@ -850,6 +852,56 @@ test_what_can_not_serve_does_not_begin(void) {
   }
 }
 
+/* A service whose threads are of a limited number: started, it is ended by its first word of being there. */
+typedef struct {
+  const Service *service;
+  GCancellable *ended;
+  gboolean must_serve, may_serve;
+} FewThreads;
+
+static void
+end_when_listening(const char *sentence, gpointer data) {
+  const FewThreads *few = data;
+  if (g_str_has_prefix(sentence, "listening on"))
+    g_cancellable_cancel(few->ended);
+}
+
+static int
+serve_with_few(gpointer data) {
+  FewThreads *few = data;
+  few->ended = g_cancellable_new();
+  g_auto(DemurTask) task = {.workspace_path = g_strdup(few->service->sandbox->workspace),
+                            .seed = 1,
+                            .progress = {NULL, NULL, few->ended}};
+  const DemurServeParams params = {
+      .config_path = few->service->settings, .say = end_when_listening, .data = few};
+  g_autoptr(GError) error = NULL;
+  if (demur_task_serve(&task, &params, &error))
+    return few->must_serve || few->may_serve ? 0 : 3;
+  const gboolean told = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STATE) &&
+                        strstr(error->message, "the system makes no more threads") != NULL;
+  if (!told)
+    g_printerr("%s\n", error->message);
+  return told && !few->must_serve ? 0 : 4;
+}
+
+/* Its listener is a process, its worker and its courier are threads, and so are the counters at a port; what it computes
+ * with takes what is left. */
+static void
+test_without_threads_it_says_so(void) {
+  g_autofree char *metrics = g_strdup_printf("[receive]\nmetrics = %u\n", fixture_port());
+  g_autoptr(Service) service = service_new(metrics);
+  static const struct {
+    guint n;
+    gboolean must_serve, may_serve;
+  } rows[] = {{2, FALSE, FALSE}, {3, FALSE, FALSE}, {4, FALSE, FALSE},
+              {5, FALSE, TRUE},  {6, FALSE, TRUE},  {200, TRUE, FALSE}};
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    FewThreads few = {service, NULL, rows[r].must_serve, rows[r].may_serve};
+    demur_test_with_few_threads(rows[r].n, service->sandbox->folder, serve_with_few, &few);
+  }
+}
+
 /* Whose numbers they are is said with its version wherever they go; where nobody says it, that. */
 static void
 test_the_model_s_version_goes_with_its_score(void) {
@@ -932,6 +984,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/serve/all-its-processes-are-ended", test_all_its_processes_are_ended);
   g_test_add_func("/commands/serve/what-can-not-serve-does-not-begin",
                   test_what_can_not_serve_does_not_begin);
+  g_test_add_func("/commands/serve/without-threads-it-says-so", test_without_threads_it_says_so);
   g_test_add_func("/commands/serve/the-model-s-version-goes-with-its-score",
                   test_the_model_s_version_goes_with_its_score);
   return g_test_run();

@@ -36,13 +36,15 @@ typedef struct {
   GPtrArray *problems; /* char * */
 } FixtureServer;
 
-static inline void
-fixture_listening(gpointer data) {
+static inline gboolean
+fixture_listening(gpointer data, GError **error) {
   FixtureServer *server = data;
+  (void)error;
   g_mutex_lock(&server->mutex);
   server->open = TRUE;
   g_cond_broadcast(&server->changed);
   g_mutex_unlock(&server->mutex);
+  return TRUE;
 }
 
 static inline DemurSettled

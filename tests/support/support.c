@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "support/support.h"
 
+#include <ftw.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,21 +97,49 @@ demur_test_write(const char *folder, const char *name, const char *bytes, gssize
   return path;
 }
 
+/* Numbers of users that nobody has, another for each process: tests run beside each other. */
+static uid_t
+nobody_else(void) {
+  return (uid_t)(10000 + getpid() % 50000);
+}
+
+static int
+give_to(const char *path, const struct stat *about, int kind, struct FTW *at) {
+  (void)about;
+  (void)kind;
+  (void)at;
+  return lchown(path, nobody_else(), nobody_else());
+}
+
 void
-demur_test_without_threads(int (*function)(void)) {
+demur_test_with_few_threads(guint n, const char *folder, int (*function)(gpointer), gpointer data) {
   if (geteuid() != 0) {
     g_test_skip("only root can become a user who has no threads yet");
     return;
   }
+  const uid_t user = nobody_else();
+  if (folder != NULL)
+    g_assert_cmpint(nftw(folder, give_to, 16, FTW_PHYS), ==, 0);
   const pid_t child = fork();
   if (child == 0) {
-    const struct rlimit few = {1, 1};
-    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(65533) != 0 || setuid(65533) != 0)
+    const struct rlimit few = {n, n};
+    if (setrlimit(RLIMIT_NPROC, &few) != 0 || setgid(user) != 0 || setuid(user) != 0)
       _exit(2);
-    _exit(function());
+    _exit(function(data));
   }
   int status;
   g_assert_cmpint(waitpid(child, &status, 0), ==, child);
   g_assert_true(WIFEXITED(status));
   g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+}
+
+static int
+call_alone(gpointer data) {
+  int (*const *function)(void) = data;
+  return (*function)();
+}
+
+void
+demur_test_without_threads(int (*function)(void)) {
+  demur_test_with_few_threads(1, NULL, call_alone, &function);
 }

@@ -30,6 +30,10 @@ gboolean demur_test_at_memory(void);
 /* Runs a function where the system makes no more threads, in a process of its own; what it returns there, 0: all is well. The
  * limit counts a user's threads, and root has none: else than by root the running test is marked as skipped. */
 void demur_test_without_threads(int (*function)(void));
+/* The same with room for so many processes and threads in all, by a user of its own: folder (NULL: none) and what is in it
+ * becomes that user's. */
+void demur_test_with_few_threads(guint n, const char *folder, int (*function)(gpointer),
+                                 gpointer data);
 
 /* Writes a file anew below a folder, without the waits for the disk that a file worth keeping needs;
  * its path (owned). length -1: NUL-terminated. */
