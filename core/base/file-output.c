@@ -172,7 +172,7 @@ check_kept(const char *path, DemurFileFlags flags, const Target *target, GError 
                   error);
   case DEMUR_KEPT_LABELS:
     return refuse(path,
-                  N_("it is a plan's table in which labels stand, which would be lost; name "
+                  N_("it is a table in which labels stand, which would be lost; name "
                      "another file, or remove this one first"),
                   error);
   case DEMUR_KEPT_STUDY:

@@ -11,14 +11,14 @@
 #define MOST_LABEL_BYTES ((gsize)16 << 20) /* looked at of a plan's table */
 
 /* The cells of the row at *at of text[n] (owned), without quotes and blanks around them; a line end within quotes is of its
- * cell. *at: behind the row's end, or n. */
+ * cell. Lines may end by CR alone; by both characters an empty row follows. *at: behind the row's end, or n. */
 static char **
 take_row(const char *text, gsize n, char separator, gsize *at) {
   GStrvBuilder *cells = g_strv_builder_new();
   g_autoptr(GString) cell = g_string_new(NULL);
   gboolean quoted = FALSE, ended = FALSE;
   for (gsize i = *at; !ended; i++) {
-    ended = i == n || (text[i] == '\n' && !quoted);
+    ended = i == n || ((text[i] == '\n' || text[i] == '\r') && !quoted);
     if (ended || (text[i] == separator && !quoted)) {
       g_strv_builder_add(cells, g_strstrip(cell->str));
       g_string_set_size(cell, 0);
@@ -34,20 +34,59 @@ take_row(const char *text, gsize n, char separator, gsize *at) {
   return list;
 }
 
-/* Where the labels stand in a plan's table, as it was written or as a spreadsheet kept it; -1: it is none. A plan has these
- * four columns and no risk, which tables of cohorts have. */
+static const char *const plan_columns[] = {"scanid", "patientid", "site", "label"}; /* keys */
+
+/* Letters and digits of text[n], small (owned): so a person writes the same name, "Scan ID". */
+static char *
+key_of(const char *text, gsize n) {
+  GString *key = g_string_new(NULL);
+  for (gsize i = 0; i < n; i++)
+    if (g_ascii_isalnum(text[i]))
+      g_string_append_c(key, g_ascii_tolower(text[i]));
+  return g_string_free(key, FALSE);
+}
+
+static gssize
+find_column(char **cells, const char *key) {
+  for (gssize c = 0; cells[c] != NULL; c++) {
+    g_autofree char *own = key_of(cells[c], strlen(cells[c]));
+    if (strcmp(own, key) == 0)
+      return c;
+  }
+  return -1;
+}
+
+/* Whether it is a cohort's as `cohort export` writes it, which is made again: it begins with these columns, in this order. */
+static gboolean
+is_export(char **cells) {
+  static const char *const first[] = {"patient_id", "scan_id", "site", "split", "label"};
+  for (guint c = 0; c < G_N_ELEMENTS(first); c++)
+    if (g_strcmp0(cells[c], first[c]) != 0) /* before a shorter row's end */
+      return FALSE;
+  return TRUE;
+}
+
+/* Where the labels stand in a plan's table, as it was written or as a person kept it: with more columns, in another order,
+ * or otherwise spelled; -1: it is none. */
 static gssize
 label_column(char **cells) {
-  static const char *const named[] = {"scan_id", "patient_id", "site", "label"};
-  const char *const *list = (const char *const *)cells;
-  for (guint i = 0; i < G_N_ELEMENTS(named); i++)
-    if (!g_strv_contains(list, named[i]))
+  gssize at = -1;
+  for (guint i = 0; i < G_N_ELEMENTS(plan_columns); i++)
+    if ((at = find_column(cells, plan_columns[i])) < 0)
       return -1;
-  if (g_strv_contains(list, "risk"))
-    return -1;
-  gssize label = 0;
-  while (strcmp(cells[label], named[G_N_ELEMENTS(named) - 1]) != 0)
-    label++;
+  return is_export(cells) ? -1 : at;
+}
+
+#define MOST_ROWS_ABOVE 8 /* a title, a line that names the separator, and empty ones */
+
+/* The column of the header at *at, or a few rows below it; -1: there is none. *at: behind it. */
+static gssize
+find_labels(const char *text, gsize n, char separator, gsize *at) {
+  gssize label = -1;
+  for (guint r = 0; r < MOST_ROWS_ABOVE && label < 0 && *at < n; r++) {
+    g_auto(GStrv) cells = take_row(text, n, separator, at);
+    label = label_column(cells);
+  }
   return label;
 }
 
@@ -62,8 +101,7 @@ has_labels(const char *place) {
   const gsize start = n >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
   for (const char *separator = ",;\t"; *separator != '\0'; separator++) {
     gsize at = start;
-    g_auto(GStrv) header = take_row(text, n, *separator, &at);
-    const gssize label = label_column(header);
+    const gssize label = find_labels(text, n, *separator, &at);
     gboolean any = label >= 0 && n == MOST_LABEL_BYTES;
     while (label >= 0 && !any && at < n) {
       g_auto(GStrv) cells = take_row(text, n, *separator, &at);
@@ -95,9 +133,9 @@ kind_of(const char *place) {
     if (memmem(bytes, n, documents[d].format, strlen(documents[d].format)) != NULL)
       return documents[d].kind;
   /* A plan's header names its scans among its first columns, wherever its labels stand. */
-  return memmem(bytes, n, "scan_id", strlen("scan_id")) != NULL && has_labels(place)
-             ? DEMUR_KEPT_LABELS
-             : DEMUR_KEPT_NONE;
+  g_autofree char *key = key_of(bytes, n);
+  return strstr(key, plan_columns[0]) != NULL && has_labels(place) ? DEMUR_KEPT_LABELS
+                                                                   : DEMUR_KEPT_NONE;
 }
 
 DemurKeptFile

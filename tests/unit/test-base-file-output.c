@@ -167,25 +167,39 @@ labels_are_not_replaced(Fixture *f, gconstpointer data) {
   static const struct {
     const char *text;
     gboolean kept;
-  } rows[] = {{"scan_id,patient_id,site,label\na,p,H,\nb,q,H,\n", FALSE},
-              {"scan_id,patient_id,site,label\na,p,H,\nb,q,H,1\n", TRUE},
-              {"scan_id,patient_id,site,label\r\na,p,H,0\r\nb,q,H,\r\n", TRUE},
-              {"scan_id,patient_id,site,label\r\na,p,H,\r\n\r\n", FALSE},
-              {"scan_id;patient_id;site;label\na;p;H;1\nb;q;H;\n", TRUE}, /* a German spreadsheet */
-              {"scan_id\tpatient_id\tsite\tlabel\na\tp\tH\t1\n", TRUE},
-              {"\xef\xbb\xbfscan_id,patient_id,site,label\na,p,H,1\n", TRUE},
-              {"scan_id,patient_id,site,label,date\na,p,H,,\nb,q,H,1,2026-01-31\n", TRUE},
-              {"scan_id,patient_id,site,label,date\na,p,H,,2026-01-31\n", FALSE},
-              {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"\"\n", FALSE},
-              {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"0\"\n", TRUE},
-              {"label,site,scan_id,patient_id\n1,H,a,p\n", TRUE},
-              {"scan_id,patient_id,site,label\n\"a\nb\",p,H,1\n", TRUE},
-              {"scan_id,patient_id,site,label\n\"a\nb\",p,H,\n", FALSE},
-              {"scan_id,patient_id,site,label\na,p,H,1", TRUE}, /* no end of its line */
-              {"scan_id,patient_id,site,label\na,p,H,", FALSE},
-              {"scan_id,patient_id,site,label", FALSE},
-              {"scan_id,patient_id,site,label,risk\na,p,H,1,0.5\n", FALSE},
-              {"scan_id,site,label\na,H,1\n", FALSE}};
+  } rows[] = {
+      {"scan_id,patient_id,site,label\na,p,H,\nb,q,H,\n", FALSE},
+      {"scan_id,patient_id,site,label\na,p,H,\nb,q,H,1\n", TRUE},
+      {"scan_id,patient_id,site,label\r\na,p,H,0\r\nb,q,H,\r\n", TRUE},
+      {"scan_id,patient_id,site,label\r\na,p,H,\r\n\r\n", FALSE},
+      {"scan_id;patient_id;site;label\na;p;H;1\nb;q;H;\n", TRUE}, /* a German spreadsheet */
+      {"scan_id\tpatient_id\tsite\tlabel\na\tp\tH\t1\n", TRUE},
+      {"\xef\xbb\xbfscan_id,patient_id,site,label\na,p,H,1\n", TRUE},
+      {"scan_id,patient_id,site,label,date\na,p,H,,\nb,q,H,1,2026-01-31\n", TRUE},
+      {"scan_id,patient_id,site,label,date\na,p,H,,2026-01-31\n", FALSE},
+      {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"\"\n", FALSE},
+      {"\"scan_id\",\"patient_id\",\"site\",\"label\"\n\"a,b\",p,H,\"0\"\n", TRUE},
+      {"label,site,scan_id,patient_id\n1,H,a,p\n", TRUE},
+      {"scan_id,patient_id,site,label\n\"a\nb\",p,H,1\n", TRUE},
+      {"scan_id,patient_id,site,label\n\"a\nb\",p,H,\n", FALSE},
+      {"scan_id,patient_id,site,label\na,p,H,1", TRUE}, /* no end of its line */
+      {"scan_id,patient_id,site,label\na,p,H,", FALSE},
+      {"scan_id,patient_id,site,label", FALSE},
+      /* A column more of a risk, lines that end by CR, a name as a spreadsheet's user writes it, a line above. */
+      {"scan_id,patient_id,site,label,risk\na,p,H,1,0.5\n", TRUE},
+      {"scan_id,patient_id,site,label,risk\na,p,H,,0.5\n", FALSE},
+      {"scan_id,patient_id,site,risk,split,label\na,p,H,0.5,test,1\n", TRUE},
+      {"scan_id,patient_id,site,label\ra,p,H,\rb,q,H,1\r", TRUE},
+      {"scan_id,patient_id,site,label\ra,p,H,\rb,q,H,\r", FALSE},
+      {"scan_id,patient_id,site,Label\na,p,H,1\n", TRUE},
+      {"Scan ID;Patient ID;Site;LABEL\r\na;p;H;0\r\n", TRUE},
+      {"Scan ID;Patient ID;Site;LABEL\r\na;p;H;\r\n", FALSE},
+      {"sep=;\r\nscan_id;patient_id;site;label\r\na;p;H;1\r\n", TRUE},
+      {"Plan of May,,,\n\nscan_id,patient_id,site,label\na,p,H,1\n", TRUE},
+      /* A cohort as it is exported. */
+      {"patient_id,scan_id,site,split,label,risk\np,a,H,test,1,0.5\n", FALSE},
+      {"patient_id,scan_id,site,split,label,prob_0,prob_1,prob_2\np,a,H,test,1,1,0,0\n", FALSE},
+      {"scan_id,site,label\na,H,1\n", FALSE}};
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autofree char *path = in(f, "plan.csv");
     put(path, rows[i].text);
