@@ -405,10 +405,11 @@ update_risk_title(DemurWorklistPage *page, const DemurScanTable *table) {
     page->horizons_differ = isfinite(years) && scan->horizon_years != years;
     years = scan->horizon_years;
   }
+  g_autofree char *number = demur_text_formatted("%g", years);
   g_autofree char *title =
       page->horizons_differ || isnan(years)
           ? g_strdup(_("Risk"))
-          : g_strdup_printf(ngettext_("Risk, %g year", "Risk, %g years", (gulong)years), years);
+          : g_strdup_printf(ngettext_("Risk, %s year", "Risk, %s years", (gulong)years), number);
   gtk_column_view_column_set_title(page->risk_column, title);
 }
 
@@ -599,9 +600,9 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
   case DEMUR_SORT_RISK: {
     text = demur_scan_risk_text(scan);
     if (column->page->horizons_differ && isfinite(scan->risk) && isfinite(scan->horizon_years)) {
-      g_autofree char *risk = text;
+      g_autofree char *risk = text, *years = demur_text_formatted("%g", scan->horizon_years);
       /* Translators: a risk and its years, as in "5.0 % (6 y)". */
-      text = g_strdup_printf(_("%s (%g y)"), risk, scan->horizon_years);
+      text = g_strdup_printf(_("%s (%s y)"), risk, years);
     }
     set_style(child, isnan(scan->risk) ? "muted" : "strong");
     const GdkRGBA colour = demur_theme_verdict_colour(DEMUR_SHOWN_ACCEPTED);

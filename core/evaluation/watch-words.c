@@ -33,7 +33,10 @@ subject(DemurWatchSignal signal, const char *text, DemurTranslate translate) {
     if (strcmp(known[k].text, text) == 0 && (own || k == 0))
       return own ? g_strdup(demur_translate(translate, known[k].words))
                  : g_strdup_printf("%s: %s", title, demur_translate(translate, known[k].words));
-  return g_strdup_printf("%s %s", title, text);
+  g_autofree char *told = signal == DEMUR_WATCH_THICKNESS /* "3.20 mm" */
+                              ? demur_translate_digits(translate, text)
+                              : g_strdup(text);
+  return g_strdup_printf("%s %s", title, told);
 }
 
 gboolean

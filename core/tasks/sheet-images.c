@@ -125,9 +125,11 @@ add_keys(Pictures *p, GError **error) {
     if (!ok)
       break;
     g_autofree char *place = demur_annotation_place(a, p->translate);
+    g_autofree char *width = demur_translate_number(p->translate, "%g", a->window_width),
+                    *level = demur_translate_number(p->translate, "%g", a->window_level);
     image.words = own(
-        p->sheet, g_strdup_printf(demur_format(p->translate, N_("Key image: %s, window %g / %g")),
-                                  place, a->window_width, a->window_level));
+        p->sheet, g_strdup_printf(demur_format(p->translate, N_("Key image: %s, window %s / %s")),
+                                  place, width, level));
     add_drawings(p, a, &image);
     g_array_append_val(keys, image);
   }

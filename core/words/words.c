@@ -76,8 +76,9 @@ static char *
 within_years(const char *text, double years, DemurTranslate translate) {
   if (!(years > 0.0))
     return g_strdup(text);
-  const char *format = years == 1.0 ? N_("%s within %g year") : N_("%s within %g years");
-  return g_strdup_printf(demur_translate(translate, format), text, years);
+  const char *format = years == 1.0 ? N_("%s within %s year") : N_("%s within %s years");
+  g_autofree char *number = demur_translate_number(translate, "%g", years);
+  return g_strdup_printf(demur_translate(translate, format), text, number);
 }
 
 char *
@@ -318,16 +319,24 @@ unlike_words(const DemurReason *r, DemurTranslate translate) {
       share);
 }
 
+/* A measured value, as the reader's language writes it (owned). */
+static char *
+value_text(double value, DemurTranslate translate) {
+  return demur_translate_number(translate, "%.3g", value);
+}
+
 /* The same with the value itself, where it may be told and has a unit. */
 static char *
 number_words(const DemurReason *r, gboolean accepted, DemurTranslate translate) {
   const char *title = title_of(r->subject, translate), *unit = unit_of(r->subject);
+  g_autofree char *value = value_text(r->value, translate),
+                  *median = value_text(r->median, translate);
   g_autofree char *compared = comparison_words(r, translate);
   if (compared != NULL && (isnan(r->value) || *unit == '\0'))
     return g_steal_pointer(&compared);
   if (compared != NULL)
-    return g_strdup_printf(demur_translate(translate, N_("%s (%.3g%s; their median is %.3g%s)")),
-                           compared, r->value, unit, r->median, unit);
+    return g_strdup_printf(demur_translate(translate, N_("%s (%s%s; their median is %s%s)")),
+                           compared, value, unit, median, unit);
   if (isnan(r->value))
     return r->place == DEMUR_PLACE_UNKNOWN
                ? g_strdup_printf(demur_translate(translate, N_("%s is unusual")), title)
@@ -337,16 +346,17 @@ number_words(const DemurReason *r, gboolean accepted, DemurTranslate translate) 
                      title, demur_translate(translate, places[r->place]));
   if (isnan(r->median))
     return g_strdup_printf(
-        demur_translate(translate, N_("%s is %.3g%s; it was recorded in no training scan")), title,
-        r->value, unit);
+        demur_translate(translate, N_("%s is %s%s; it was recorded in no training scan")), title,
+        value, unit);
+  g_autofree char *low = value_text(r->low, translate), *high = value_text(r->high, translate);
   return g_strdup_printf(
-      demur_translate(
-          translate, accepted ? N_("%s is %.3g%s, %s accepted training scans (median %.3g%s, 98 %% "
-                                   "of them from %.3g to %.3g%s)")
-                              : N_("%s is %.3g%s, %s the training scans (median %.3g%s, 98 %% of "
-                                   "them from %.3g to %.3g%s)")),
-      title, r->value, unit, demur_translate(translate, places[r->place]), r->median, unit, r->low,
-      r->high, unit);
+      demur_translate(translate,
+                      accepted ? N_("%s is %s%s, %s accepted training scans (median %s%s, 98 %% of "
+                                    "them from %s to %s%s)")
+                               : N_("%s is %s%s, %s the training scans (median %s%s, 98 %% of them "
+                                    "from %s to %s%s)")),
+      title, value, unit, demur_translate(translate, places[r->place]), median, unit, low, high,
+      unit);
 }
 
 /* A text beside those of the training scans. */
@@ -368,9 +378,9 @@ group_words(const DemurReason *r, DemurTranslate translate) {
   if (!(r->share > 0.0))
     return g_strdup_printf(
         demur_translate(translate, N_("%s %s was in none of the training scans")), title, r->text);
-  return g_strdup_printf(
-      demur_translate(translate, N_("%s %s was in %.2g %% of the training scans")), title, r->text,
-      100.0 * r->share);
+  g_autofree char *share = demur_translate_number(translate, "%.2g", 100.0 * r->share);
+  return g_strdup_printf(demur_translate(translate, N_("%s %s was in %s %% of the training scans")),
+                         title, r->text, share);
 }
 
 /* The training scans most like it, by outcome. */
@@ -397,12 +407,12 @@ similar_words(const DemurReason *r, DemurTranslate translate) {
     return g_strdup_printf(
         demur_translate(translate, N_("%s (how many had the outcome is withheld: a small count)")),
         sites);
+  g_autofree char *expected = demur_translate_number(translate, "%.1f", r->value);
   return g_strdup_printf(
-      demur_translate(translate, risk ? N_("%s; %u of them had the outcome, their risks expect "
-                                           "%.1f")
+      demur_translate(translate, risk ? N_("%s; %u of them had the outcome, their risks expect %s")
                                       : N_("%s; the top class was right in %u of them, expected "
-                                           "are %.1f")),
-      sites, r->n_events, r->value);
+                                           "are %s")),
+      sites, r->n_events, expected);
 }
 
 /* The same scans by site. */
@@ -440,11 +450,14 @@ nearest_words(const DemurReason *r, DemurTranslate translate) {
 static char *
 made_words(const DemurReason *r, DemurTranslate translate) {
   const char *title = title_of(r->subject, translate), *unit = unit_of(r->subject);
-  if (isfinite(r->value))
+  if (isfinite(r->value)) {
+    g_autofree char *value = value_text(r->value, translate), *low = value_text(r->low, translate),
+                    *high = value_text(r->high, translate);
     return g_strdup_printf(
-        demur_translate(translate, N_("%s is %.3g%s, outside what the model was checked on: 98 %% "
-                                      "of those scans have %.3g to %.3g%s")),
-        title, r->value, unit, r->low, r->high, unit);
+        demur_translate(translate, N_("%s is %s%s, outside what the model was checked on: 98 %% "
+                                      "of those scans have %s to %s%s")),
+        title, value, unit, low, high, unit);
+  }
   if (r->text != NULL)
     return g_strdup_printf(
         demur_translate(translate, N_("%s %s is in fewer than 1 %% of the scans the model was "
@@ -623,7 +636,7 @@ watch_words(const DemurReason *r, DemurTranslate translate) {
 /* A sentence without what the score would be. */
 static char *
 plain_words(const DemurReason *r, DemurTranslate translate) {
-  g_autofree char *of_series = series_words(r, translate);
+  g_autofree char *of_series = series_words(r, translate), *number = NULL;
   if (of_series != NULL)
     return g_steal_pointer(&of_series);
 #define SAY(text) demur_translate(translate, text)
@@ -635,8 +648,9 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_GROUP:
     return group_words(r, translate);
   case DEMUR_REASON_NOT_RECORDED:
-    return g_strdup_printf(SAY(N_("%s is not recorded, as in %.3g %% of the training scans")),
-                           title_of(r->subject, translate), 100.0 * r->share);
+    number = value_text(100.0 * r->share, translate);
+    return g_strdup_printf(SAY(N_("%s is not recorded, as in %s %% of the training scans")),
+                           title_of(r->subject, translate), number);
   case DEMUR_REASON_SIMILAR:
     return similar_words(r, translate);
   case DEMUR_REASON_UNLIKE:
@@ -675,22 +689,25 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                                   "with all of them")),
                            r->n, r->n_over);
   case DEMUR_REASON_CROSSES:
-    return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %g "
+    number = demur_translate_number(translate, "%g", r->value);
+    return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %s "
                                   "its risk lies")),
-                           r->value);
+                           number);
   case DEMUR_REASON_HORIZON:
-    return g_strdup_printf(SAY(N_("the selector reads the risk within %g years, and the score of "
+    number = demur_translate_number(translate, "%g", r->value);
+    return g_strdup_printf(SAY(N_("the selector reads the risk within %s years, and the score of "
                                   "model '%s' has none for them: import a score with yearly "
                                   "risks, or use a selector of the score's years")),
-                           r->value, r->subject != NULL ? r->subject : "");
+                           number, r->subject != NULL ? r->subject : "");
   case DEMUR_REASON_TOGETHER:
+    number = demur_translate_number(translate, "%g", r->value);
     return g_strdup_printf(
         r->value == 1.0
             ? SAY(N_(
-                  "held back together with the risk within %g year, much of which it would tell"))
-            : SAY(N_("held back together with the risk within %g years, much of which it would "
+                  "held back together with the risk within %s year, much of which it would tell"))
+            : SAY(N_("held back together with the risk within %s years, much of which it would "
                      "tell")),
-        r->value);
+        number);
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
@@ -710,9 +727,11 @@ demur_words_reason(const DemurReason *reason, DemurTranslate translate) {
     return g_steal_pointer(&words);
   const char *format =
       reason->kind == DEMUR_REASON_GROUP || reason->kind == DEMUR_REASON_NOT_RECORDED
-          ? N_("%s; as most accepted scans have it the score would be %.4g in place of %.4g")
-          : N_("%s; at the accepted scans' median the score would be %.4g in place of %.4g");
-  return g_strdup_printf(demur_translate(translate, format), words, reason->changed, reason->score);
+          ? N_("%s; as most accepted scans have it the score would be %s in place of %s")
+          : N_("%s; at the accepted scans' median the score would be %s in place of %s");
+  g_autofree char *changed = demur_translate_number(translate, "%.4g", reason->changed),
+                  *score = demur_translate_number(translate, "%.4g", reason->score);
+  return g_strdup_printf(demur_translate(translate, format), words, changed, score);
 }
 
 /* One of several; i: its place. Whether there are more than are told is not said: that would tell

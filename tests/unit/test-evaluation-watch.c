@@ -560,6 +560,45 @@ test_a_new_version(void) {
   g_assert_cmpuint(result->signals[DEMUR_WATCH_OUTCOME].most_at, ==, DEMUR_WATCH_NONE);
 }
 
+/* A language that writes 1.337,5 and leaves every other text as it is. */
+static const char *
+comma(const char *text) {
+  return strcmp(text, "1,337.5") == 0 ? "1.337,5" : text;
+}
+
+/* A thickness is a number with its unit and is told as the language writes numbers; a kernel is a name. */
+static void
+test_a_thickness_is_a_number(void) {
+  static const struct {
+    DemurWatchSignal signal;
+    const char *text, *words, *other;
+  } rows[] = {
+      {DEMUR_WATCH_THICKNESS, "3.20 mm",
+       "slice thickness 3.20 mm: 40 % of 50 patients since 2026-05-03, 6.0 % before",
+       "slice thickness 3,20 mm: 40 % of 50 patients since 3\u00a0May\u00a02026, 6,0 % before"},
+      {DEMUR_WATCH_KERNEL, "B3.0",
+       "reconstruction kernel B3.0: 40 % of 50 patients since 2026-05-03, 6.0 % before",
+       "reconstruction kernel B3.0: 40 % of 50 patients since 3\u00a0May\u00a02026, 6,0 % before"}};
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  const DemurWatchPatient patient = {.when = (char *)"2026-05-03T10:00:00Z"};
+  guint32 row = 0;
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    const DemurWatchSignalResult result = {.n = 100,
+                                           .rows = &row,
+                                           .n_since = 50,
+                                           .n_reference = 950,
+                                           .since = 0.4,
+                                           .before = 0.06,
+                                           .text = (char *)rows[r].text};
+    g_autofree char *words =
+        demur_watch_change_words(plan, rows[r].signal, &result, &patient, NULL);
+    g_autofree char *other =
+        demur_watch_change_words(plan, rows[r].signal, &result, &patient, comma);
+    g_assert_cmpstr(words, ==, rows[r].words);
+    g_assert_cmpstr(other, ==, rows[r].other);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -578,6 +617,7 @@ main(int argc, char **argv) {
   g_test_add_func("/watch/not-recorded", test_not_recorded_in_the_reference);
   g_test_add_func("/watch/many-rare-kernels", test_many_rare_kernels);
   g_test_add_func("/watch/a-new-version", test_a_new_version);
+  g_test_add_func("/watch/a-thickness-is-a-number", test_a_thickness_is_a_number);
   g_test_add_func("/watch/quiet", test_quiet_hospitals);
   return g_test_run();
 }

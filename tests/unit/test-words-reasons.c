@@ -286,10 +286,49 @@ an_outdated_verdict_says_why_and_what_to_do(void) {
   }
 }
 
+/* A language that writes 1.337,5 and leaves every other text as it is. */
+static const char *
+comma(const char *text) {
+  return strcmp(text, "1,337.5") == 0 ? "1.337,5" : text;
+}
+
+static void
+numbers_are_as_the_language_writes_them(void) {
+  static const char *const subjects[] = {"slice_thickness_mm", "knn", "p_1", "kernel", "kvp"};
+  static const double beyonds[] = {NAN, 0.512};
+  for (int kind = 0; kind < DEMUR_N_REASONS; kind++)
+    for (size_t s = 0; s < G_N_ELEMENTS(subjects); s++)
+      for (size_t b = 0; b < G_N_ELEMENTS(beyonds); b++)
+        for (int full = 0; full < 4; full++) {
+          g_autoptr(DemurReason) reason =
+              demur_reason_new((DemurReasonKind)kind, subjects[s], full & 1 ? "text" : NULL);
+          reason->place = DEMUR_PLACE_ABOVE;
+          reason->value = 3.25;
+          reason->median = full & 2 ? 2.5 : (double)NAN;
+          reason->low = 1.5;
+          reason->high = 7.5;
+          reason->share = 0.0125;
+          reason->beyond = beyonds[b];
+          reason->score = 0.25;
+          reason->changed = 0.5;
+          reason->n = 50;
+          reason->n_over = 3;
+          reason->n_sites = 4;
+          reason->n_events = 9;
+          g_autofree char *words = demur_words_reason(reason, comma);
+          if (g_regex_match_simple("[0-9][.][0-9]", words, 0, 0))
+            g_error("a point within a number: %s", words);
+        }
+  g_autofree char *risk = demur_words_risk_of("lung cancer", 2.5, comma);
+  g_assert_cmpstr(risk, ==, "risk of lung cancer within 2,5 years");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/words/each-kind-of-reason-has-words", each_kind_of_reason_has_words);
+  g_test_add_func("/words/numbers-as-the-language-writes-them",
+                  numbers_are_as_the_language_writes_them);
   g_test_add_func("/words/remarks-bear-no-number", remarks_bear_no_number);
   g_test_add_func("/words/held-back-reasons-are-told-roughly", held_back_reasons_are_told_roughly);
   g_test_add_func("/words/a-risk-says-of-what-it-is", a_risk_says_of_what_it_is);
