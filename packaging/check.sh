@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 long=no
 [ "${1:-}" = "--long" ] && long=yes
 sh packaging/dependencies.sh
+# Before anything is configured: what CMake does not find, it leaves out.
+[ "$long" = no ] || sh packaging/dependencies-long.sh
 jobs=$(nproc)
 # A linker that takes a fifth of the time, for 250 programs.
 linker="${LDFLAGS:-} -fuse-ld=mold"
@@ -30,7 +32,6 @@ wait "$second" || { cat build/sanitizers.log; exit 1; }
 trap - EXIT
 TMPDIR=$temporary ctest --preset sanitizers --parallel $((jobs + 1))
 if [ "$long" = yes ]; then
-  sh packaging/dependencies-long.sh
   ctest --test-dir build/release -L long --output-on-failure # Orthanc among them
   # Races: commands on several threads, and how the window loads a series, under ThreadSanitizer.
   cmake --preset tsan >/dev/null
