@@ -44,7 +44,8 @@ gboolean demur_store_fail(DemurWorkspace *workspace, const char *doing, GError *
 DemurStatement *demur_store_statement(DemurWorkspace *workspace, const char *sql,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Bind by 1-based place. Text NULL and NaN become NULL. Text and blobs are not copied: they must
+/* Bind by 1-based place. Text NULL and NaN become NULL, and what is not bound is NULL: so is a whole number that is
+ * not there, for a server puts no NULL of a text into a column of numbers. Text and blobs are not copied: they must
  * outlive the step. */
 void demur_store_bind_text(DemurStatement *statement, int at, const char *text);
 void demur_store_bind_double(DemurStatement *statement, int at, double value);

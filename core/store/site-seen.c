@@ -83,8 +83,6 @@ insert(DemurWorkspace *workspace, const DemurSiteSeen *seen, const char *created
   demur_store_bind_text(statement, 1, seen->by == DEMUR_SEEN_BY_AUDIT ? "audit" : "plan");
   if (seen->by == DEMUR_SEEN_BY_PLAN)
     demur_store_bind_int(statement, 2, seen->plan);
-  else
-    demur_store_bind_text(statement, 2, NULL);
   const char *const texts[] = {seen->selector, seen->selector_digest, seen->cohort,
                                seen->site,     seen->document,        seen->digest,
                                seen->made,     seen->answer,          seen->origin};
