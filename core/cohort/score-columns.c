@@ -91,6 +91,21 @@ looks_numbered(const char *name, const char *prefix) {
          strspn(key + n, "0123456789") == strlen(key + n);
 }
 
+/* Whether the name is that of one of several columns in another spelling or by another word. */
+static gboolean
+looks_like_several(const char *name, DemurCohortColumnId id) {
+  static const struct {
+    DemurCohortColumnId id;
+    const char *prefix;
+  } others[] = {{DEMUR_COHORT_PROBABILITY, "proba_"},
+                {DEMUR_COHORT_EMBEDDING, "embedding_"},
+                {DEMUR_COHORT_EMBEDDING, "embeddings_"}};
+  gboolean looks = looks_numbered(name, demur_cohort_columns[id].header);
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+    looks = looks || (others[i].id == id && looks_numbered(name, others[i].prefix));
+  return looks;
+}
+
 gboolean
 demur_score_columns_looks_like_risk(const DemurScoreColumns *columns, const char *key) {
   return columns->risk < 0 && columns->years[DEMUR_N_YEARS - 1] < 0 &&
@@ -115,7 +130,7 @@ demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,
     size_t number;
     const gboolean is_class = several[i] == DEMUR_COHORT_PROBABILITY;
     if (!numbered(name, prefix, &number) && !(is_class && numbered(name, "proba_", &number))) {
-      if (looks_numbered(name, prefix) || (is_class && looks_numbered(name, "proba_"))) {
+      if (looks_like_several(name, several[i])) {
         g_autofree char *shown = demur_table_visible(name);
         return demur_table_fail(table, field, NULL, error,
                                 "column %s looks like %s%zu, %s%zu, ..; write it so (small "

@@ -313,10 +313,13 @@ demur_table_is_missing(const DemurTableField *field) {
     const char *word;
     size_t length;
   } words[] = {WORD("na"), WORD("n/a"), WORD("#n/a"), WORD("<na>"), WORD("nan"), WORD("null"),
-               WORD("none"), WORD("missing"), WORD("unknown"), WORD("not recorded"),
+               WORD("none"), WORD("missing"), WORD("unknown"), WORD("not recorded"), WORD("n.a."),
+               WORD("n. a."), WORD("n.d."), WORD("n. d."), WORD("unk"),
                /* a spreadsheet's own in German, Spanish and Italian; German words */
                WORD("#nv"), WORD("#n/d"), WORD("#nd"), WORD("k.a."), WORD("k. a."),
-               WORD("unbekannt")};
+               WORD("keine angabe"), WORD("unbekannt"),
+               /* U+2013, U+2014, U+2212 alone */
+               WORD("\xe2\x80\x93"), WORD("\xe2\x80\x94"), WORD("\xe2\x88\x92")};
 #undef WORD
   const char *text = field->text;
   if (field->length == 0)
@@ -340,6 +343,7 @@ demur_table_is_missing(const DemurTableField *field) {
   case 'M':
   case 'u':
   case 'U':
+  case '\xe2':
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
       if (field->length == words[i].length && g_ascii_strcasecmp(text, words[i].word) == 0)
         return TRUE;

@@ -46,7 +46,8 @@ DemurIdRewriting demur_table_id_rewriting(const char *id);
 gboolean demur_table_id_may_be_several(const char *id);
 
 /* Whether the field says "not recorded": empty, or in any case NA, N/A, #N/A, <NA>, NaN, NULL,
- * None, missing, unknown, not recorded, or ".", "-", "--", "?", SAS's ".A" to ".Z". */
+ * None, missing, unknown, UNK, not recorded, N.A., N.D., k.A., unbekannt, keine Angabe, or ".", "-",
+ * "--", a longer dash, "?", SAS's ".A" to ".Z". */
 gboolean demur_table_is_missing(const DemurTableField *field);
 
 /* What was noticed of one column's cells. All zero: nothing yet. */

@@ -102,6 +102,14 @@ test_noticed(void) {
       {HEAD ",sex\n"
             "p1,s1,A,train,1,0.5,#NV\np2,s2,A,train,0,0.5,k.A.\np3,s3,A,train,0,0.5,Unbekannt\n",
        "missing_words sex 3"},
+      {HEAD ",sex\n"
+            "p1,s1,A,train,1,0.5,N.A.\np2,s2,A,train,0,0.5,n. d.\np3,s3,A,train,0,0.5,UNK\n"
+            "p4,s4,A,train,0,0.5,\xe2\x80\x94\n",
+       "missing_words sex 4"},
+      {HEAD
+       ",sex\n"
+       "p1,s1,A,train,1,0.5,ND\np2,s2,A,train,0,0.5,Unkel\np3,s3,A,train,0,0.5,\xe2\x80\x94 4\n",
+       ""},
       {HEAD "\n" ROW "p2,s2,A,train,N/A,0.5\n", "missing_words label 1; unlabelled train 1"},
       {HEAD ",risk_year_1\np1,s1,A,train,1,0.5,#N/A\n", "missing_words risk_year_.. 1"},
       /* codes */
@@ -210,6 +218,14 @@ test_refused(void) {
       {HEAD "\np1,s1,unbekannt,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,-,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,Unknown,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,N.A.,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,n. a.,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,n.d.,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,UNK,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,keine Angabe,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,\xe2\x80\x93,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,\xe2\x80\x94,train,1,0.5\n", "line 2, column 7", "not recorded"},
+      {HEAD "\np1,s1,\xe2\x88\x92,train,1,0.5\n", "line 2, column 7", "not recorded"},
       {HEAD "\np1,s1,A,null,1,0.5\n", "line 2, column 9", "not recorded"},
       /* numbers in local spelling, by their name */
       {HEAD "\np1,s1,A,train,1,\"0,5\"\n", "line 2, column 17", "a decimal comma"},
