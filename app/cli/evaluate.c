@@ -24,9 +24,10 @@ method_text(const DemurEvaluation *e, const char *name, gboolean recalibrated) {
 static void
 print_table(const DemurEvaluation *e) {
   char a[32], b[32], c[32], d[32], f[32], g[32], h[32];
-  g_print("AUC over coverage (point value on the split; sd over %zu models x %zu resamples of the "
-          "%s)\n",
-          e->n_models, e->n_resamples, e->resample_unit);
+  g_print("AUC over coverage (point value on the split; sd over %zu model%s x %zu resample%s of "
+          "the %s)\n",
+          e->n_models, demur_cli_s(e->n_models), e->n_resamples, demur_cli_s(e->n_resamples),
+          e->resample_unit);
   g_print("  %-34s %8s %8s %8s %8s %8s %9s %8s\n", "method",
           e->n_classes > 2 ? "S-TCE_2" : "S-BCE_2", "sd", "debiased", "floor",
           e->n_classes > 2 ? "S-TCE_inf" : "S-BCE_inf", "Brier", "site err");

@@ -217,8 +217,8 @@ show_one(const DemurSelectorFacts *facts) {
             demur_selector_part(s, p)->n_patients,
             demur_cli_s(demur_selector_part(s, p)->n_patients), demur_selector_part(s, p)->n_sites,
             demur_cli_s(demur_selector_part(s, p)->n_sites), demur_selector_part(s, p)->split);
-  g_print("  resample %s, features %s, %zu models, kept epochs", resample, features,
-          demur_selector_n_models(s));
+  g_print("  resample %s, features %s, %zu model%s, kept epochs", resample, features,
+          demur_selector_n_models(s), demur_cli_s(demur_selector_n_models(s)));
   for (size_t m = 0; m < demur_selector_n_models(s); m++)
     for (size_t i = 0; i < demur_selector_n_networks(s); i++)
       g_print(" %" G_GINT64_FORMAT, demur_selector_epoch(s, m, i));

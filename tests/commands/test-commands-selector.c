@@ -522,6 +522,8 @@ test_tune_keeps_one_threshold_a_coverage(void) {
   /* 0.9 again: replaced, and the last is current. */
   g_autoptr(Run) repeat = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--split",
                                    "validation", "--coverage", "0.9", NULL);
+  g_autoptr(Run) told = run_demur(sandbox, "selector", "show", "s", NULL);
+  assert_says(told->out, ", 1 model, kept epoch");
   g_autoptr(Run) show = run_json(sandbox, 0, "selector", "show", "s", NULL);
   thresholds = array_at(root_of(show), "thresholds");
   g_assert_cmpuint(json_array_get_length(thresholds), ==, 3);
@@ -904,6 +906,7 @@ test_what_a_selector_has_seen_is_refused(void) {
         run_demur(sandbox, "evaluate", "--selector", "s", "--cohort", "sim", "--split", seen[i],
                   "--in-sample", "--bootstrap", "20", "--resamples", "1", NULL);
     assert_says(plain->out, "IN-SAMPLE");
+    assert_says(plain->out, "sd over 1 model x 1 resample of the scan)");
   }
   /* The same patients under another cohort's name are found too. */
   g_autoptr(Run) out = run_json(sandbox, 0, "cohort", "export", "sim", "sim.csv", NULL);
