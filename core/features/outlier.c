@@ -373,6 +373,35 @@ measure_batch(const DemurOutlierModel *model, Batch *batch, const DemurDistanceW
                              progress, error);
 }
 
+#define FINISHED_ROWS 96 /* of a chunk */
+
+/* What a batch's scores make of its distances. */
+typedef struct {
+  const DemurOutlierModel *model;
+  const Batch *batch;
+  size_t n, k;
+  double *scores; /* [n][DEMUR_N_OUTLIER] */
+} Finish;
+
+static void
+finish_chunk(size_t chunk, guint worker, gpointer data) {
+  const Finish *f = data;
+  const DemurOutlierModel *model = f->model;
+  const Batch *batch = f->batch;
+  const size_t first = chunk * FINISHED_ROWS, end = MIN(first + FINISHED_ROWS, f->n), k = f->k;
+  demur_neighbours_mean_distance(batch->distances + first * k, end - first, k, knn_k(model),
+                                 f->scores + first * DEMUR_N_OUTLIER + DEMUR_OUTLIER_KNN,
+                                 DEMUR_N_OUTLIER);
+  for (size_t i = first; i < end; i++) {
+    double *row = f->scores + i * DEMUR_N_OUTLIER;
+    row[DEMUR_OUTLIER_KDE] =
+        demur_kde_log_density(batch->log_sum_exp[i], model->n - (batch->own[i] >= 0), model->d);
+    row[DEMUR_OUTLIER_SVM] = batch->kernel_sum[i];
+    row[DEMUR_OUTLIER_LOF] = demur_lof_score(batch->distances + i * k, batch->indices + i * k,
+                                             lof_k(model), model->kdist, model->lrd);
+  }
+}
+
 gboolean
 demur_outlier_model_score(const DemurOutlierModel *model, const float *embeddings, size_t m,
                           const gssize *exclude, double *out, DemurParallel *parallel,
@@ -396,18 +425,10 @@ demur_outlier_model_score(const DemurOutlierModel *model, const float *embedding
                        part_progress(&part, &inner), error))
       return FALSE;
     double *rows = out + first * DEMUR_N_OUTLIER;
-    demur_neighbours_mean_distance(batch.distances, n, k, knn_k(model), rows + DEMUR_OUTLIER_KNN,
-                                   DEMUR_N_OUTLIER);
     demur_forest_score(model->forest, embeddings + first * model->d, n, rows + DEMUR_OUTLIER_FOREST,
                        DEMUR_N_OUTLIER, parallel);
-    for (size_t i = 0; i < n; i++) {
-      double *row = rows + i * DEMUR_N_OUTLIER;
-      row[DEMUR_OUTLIER_KDE] =
-          demur_kde_log_density(batch.log_sum_exp[i], model->n - (batch.own[i] >= 0), model->d);
-      row[DEMUR_OUTLIER_SVM] = batch.kernel_sum[i];
-      row[DEMUR_OUTLIER_LOF] = demur_lof_score(batch.distances + i * k, batch.indices + i * k,
-                                               lof_k(model), model->kdist, model->lrd);
-    }
+    Finish finish = {model, &batch, n, k, rows};
+    demur_parallel_map(parallel, (n + FINISHED_ROWS - 1) / FINISHED_ROWS, finish_chunk, &finish);
   }
   return TRUE;
 }

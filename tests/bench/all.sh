@@ -3,7 +3,7 @@
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
 # With --short each is run with as little as shows that it still runs: no number of that says anything. Some minutes.
-#   all.sh [--short] BUILD_FOLDER [NAME..]      equality time features evaluate published start growth intervals simulations sites watch mix accept defaults real workstation server
+#   all.sh [--short] BUILD_FOLDER [NAME..]      equality time features evaluate published start growth alone intervals simulations sites watch mix accept defaults real workstation server
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 short=""
@@ -15,7 +15,7 @@ shift
 of() {
   [ -n "$short" ] && echo "$2" || echo "$1"
 }
-[ $# -gt 0 ] || set -- equality time features evaluate published start growth intervals simulations sites watch mix accept defaults real workstation server
+[ $# -gt 0 ] || set -- equality time features evaluate published start growth alone intervals simulations sites watch mix accept defaults real workstation server
 # A simulation that judges: by few draws it may well judge wrongly, which in short counts for nothing.
 judge() {
   status=0
@@ -69,6 +69,8 @@ for name in "$@"; do
     "$python" "$here/start.py" $(of "" --short) "$build" ${file:+"$file"} ;;
   growth) # shellcheck disable=SC2046
     sh "$here/growth.sh" "$build" $(of "10000 100000 1000000" 10000) ;;
+  alone) # shellcheck disable=SC2046
+    sh "$here/alone.sh" "$build" $(of "1000000 100 1000" "10000 20") ;;
   intervals) # 200 to 400 cohorts each
     [ -n "$short" ] || export DEMUR_LONG=1
     "$build/tests/unit-evaluation-intervals" &&

@@ -5,8 +5,9 @@
 
 Every 5 ms it looks which threads of the command can run (state R in /proc/PID/task/*/stat) and how long each has run
 (schedstat). What ran while one thread alone could is S seconds of processor, all else P: on a machine with a processor
-for each of n threads that would be S + P / n by the clock, and S is printed in percent of it. So it says the same where
-other programs have the processors half of the time. Beside it stands what the clock said, here, today.
+for each of n threads that would be S + P / n by the clock, and S is printed in percent of it. Beside it stands what the
+clock said. Before all other programs (chrt -f 50) both are about the same; on a busy machine both are less than they
+should be, since a thread that waits for a processor can run.
 
 Where perf may record, the call chains of threads that ran alone follow as a tree, in the same percent; with --stretches
 one after the other, from when on and for how long, and the functions that most of their samples have in common.
@@ -27,7 +28,6 @@ import time
 PERIOD = 0.005  # seconds
 SHORTEST = 0.02  # seconds, of a stretch that is printed
 SAMPLES_A_SECOND = 199
-CALL_GRAPH = os.environ.get("CALL_GRAPH", "dwarf,16384")
 SAMPLE = re.compile(r"\s*(\d+)\s+(\d+\.\d+):")
 FRAME = re.compile(r"\s+[0-9a-f]+ (.+?)(?:\+0x[0-9a-f]+)?$")
 STOPPED = ["sh", "-c", 'kill -STOP $$ && exec "$@"', "sh"]
@@ -76,7 +76,7 @@ def record(command, folder, chains):
     perf = None
     if chains and shutil.which("perf"):
         perf = subprocess.Popen(["perf", "record", "-q", "-k", "CLOCK_MONOTONIC", "-e", "cpu-clock", "-F", str(SAMPLES_A_SECOND),
-                                 "--call-graph", CALL_GRAPH, "-m", "1024", "-o", folder + "/perf", "-p", str(child.pid)],
+                                 "--call-graph", "dwarf,16384", "-m", "1024", "-o", folder + "/perf", "-p", str(child.pid)],
                                 stderr=subprocess.DEVNULL)
         watch_from_above(perf.pid)
         time.sleep(1.0)  # until it has attached itself
@@ -168,11 +168,11 @@ def main():
         single = [len(threads) == 1 for threads, _ in found]
         work = sum(ran)
         lone = sum(itertools.compress(ran, single))
-        n_threads = max(len(threads) for threads, _ in found)
+        n_threads = min(max(len(threads) for threads, _ in found), os.cpu_count() or 1)
         clock = lone + (work - lone) / max(n_threads, 1)
         seconds = times[-1] - times[0]
         print(f"one thread alone {lone:.2f} s of {clock:.2f} s: {100 * lone / clock:.1f} % "
-              f"({work:.2f} s of processor, at most {n_threads} threads)")
+              f"({work:.2f} s of processor, {n_threads} at a time)")
         print(f"by the clock {seconds:.2f} s, one thread alone {100 * sum(single) / len(found):.1f} %, "
               f"nobody {100 * sum(not threads for threads, _ in found) / len(found):.1f} %; load {os.getloadavg()[0]:.1f}")
         if arguments.no_chains:
