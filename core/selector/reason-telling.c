@@ -234,7 +234,7 @@ demur_reasoner_judge(DemurReasoner *r) {
     return;
   DEMUR_AUTO_ALIGNED double *kept = demur_selector_kept_meta(s);
   g_autofree double *scores = g_new(double, s->n_kept);
-  demur_selector_scores(s, 0, kept, s->n_kept, scores);
+  demur_selector_lowest_scores(s, kept, s->n_kept, MIN_REFUSED, r->threshold, scores);
   size_t n;
   g_autofree size_t *judged = find_judged(r, scores, &n);
   g_autofree guint32 *statements = find_statements(r, kept, judged, n);

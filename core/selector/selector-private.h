@@ -133,6 +133,10 @@ void demur_selector_corrector_base(const DemurSelector *selector, const double *
 /* Meta features [n_kept][columns->n_columns] of the training scans that it keeps, as far as networks
  * and risk bands read them (owned, g_aligned_free). */
 double *demur_selector_kept_meta(const DemurSelector *selector);
+/* Scores by model 0 as demur_selector_scores, where only those of the n_low lowest (at least 1) and all below a limit matter: others may
+ * be lower than they are, and still above both. */
+void demur_selector_lowest_scores(const DemurSelector *selector, const double *meta, size_t n_rows,
+                                  size_t n_low, double below, double *scores);
 void demur_selector_seal(DemurSelector *selector);
 
 /* Its member "federated" read back; DEMUR_ERROR_INPUT where it is not sound. */

@@ -15,8 +15,9 @@
 #include "base/sort-floats.h"
 #include "metrics/offset-logistic.h"
 #include "selector/components.h"
+#include "selector/network-scores.h"
 
-#define ROWS 256
+#define ROWS 256    /* a chunk of a parallel map */
 #define HASHES 1024 /* patients or scans of a chunk whose SHA-256 is looked for */
 
 DemurSelector *
@@ -942,41 +943,25 @@ column_scores(const DemurSelector *s, DemurScoring scoring, const double *meta, 
     scores[i] = demur_scoring_score(scoring, meta[i * s->columns->n_columns + (size_t)column]);
 }
 
-static void
-network_scores(const DemurSelector *selector, const DemurSelectorModel *m, const double *meta,
-               size_t n_rows, double *scores) {
-  const size_t h = selector->shape.n_hidden;
-  DEMUR_AUTO_ALIGNED float *inputs = demur_new_matrix(float, ROWS, selector->n_inputs);
-  DEMUR_AUTO_ALIGNED float *hidden = demur_new_matrix(float, 2 * ROWS, h);
-  float z[ROWS];
-  for (size_t start = 0; start < n_rows; start += ROWS) {
-    const size_t n = MIN(ROWS, n_rows - start);
-    demur_selector_inputs(selector, meta + start * selector->columns->n_columns, n, inputs);
-    const DemurMlpScans scans = {inputs, NULL, n};
-    for (size_t i = 0; i < n; i++)
-      scores[start + i] = 0.0;
-    for (size_t a = 0; a < m->n_average; a++) {
-      const DemurMlp mlp = {selector->shape, m->parameters + a * selector->shape.n_parameters,
-                            NULL};
-      demur_mlp_forward(&mlp, &scans, hidden, hidden + ROWS * h, z);
-      for (size_t i = 0; i < n; i++) {
-        const double t = exp(-fabs((double)z[i]));
-        scores[start + i] += (z[i] >= 0 ? 1.0 / (1.0 + t) : t / (1.0 + t)) / (double)m->n_average;
-      }
-    }
-  }
-}
-
 void
 demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,
                       size_t n_rows, double *scores) {
   g_return_if_fail(model < selector->n_models);
   if (selector->settings->scoring == DEMUR_SCORING_NETWORK)
-    network_scores(selector, &selector->models[model], meta, n_rows, scores);
+    demur_network_scores(selector, &selector->models[model], meta, n_rows, scores);
   else
     column_scores(selector, selector->settings->scoring, meta, n_rows, scores);
   if (selector->settings->risk_bands > 0 && selector->n_kept > 0)
     apply_bands(selector, meta, n_rows, scores);
+}
+
+void
+demur_selector_lowest_scores(const DemurSelector *selector, const double *meta, size_t n_rows,
+                             size_t n_low, double below, double *scores) {
+  if (selector->settings->scoring == DEMUR_SCORING_NETWORK && selector->settings->risk_bands == 0)
+    demur_network_lowest_scores(selector, &selector->models[0], meta, n_rows, n_low, below, scores);
+  else
+    demur_selector_scores(selector, 0, meta, n_rows, scores);
 }
 
 gboolean
