@@ -110,6 +110,38 @@ count_first(DemurReasoner *r, const double *scores, const DemurReasonCandidate *
   r->n_first[r->quantities[first->quantity].kind]++;
 }
 
+/* Whether it matters what the risk's quantities do to a score: they are named of no scan, but may be what a refused one is refused
+ * for first, and where nothing raises the score one of them may stand in the only place. */
+static gboolean
+needs_risk(const DemurReasoner *r, const double *scores) {
+  gboolean any = FALSE;
+  for (size_t q = 0; q < r->n_quantities; q++)
+    any |= r->quantities[q].kind != DEMUR_OF_RISK && scores[q + 1] > scores[0];
+  return scores[0] < r->threshold || !any;
+}
+
+/* scores [n][n_quantities + 1] of scans rows [n][width], n at most CHUNK; those of the risk's quantities are the lowest where they don't
+ * matter. */
+static void
+score_scans(const DemurReasoner *r, const double *rows, size_t n, double *scores) {
+  const size_t width = r->selector->columns->n_columns, n_scores = r->n_quantities + 1;
+  for (size_t k = 0; k < n * n_scores; k++)
+    scores[k] = -INFINITY;
+  demur_reasoner_score(r, rows, n, DEMUR_OF_ANY & ~(1u << DEMUR_OF_RISK), scores);
+  g_autofree double *needed = g_new(double, n *width), *found = g_new(double, n *n_scores);
+  size_t places[CHUNK], n_needed = 0;
+  for (size_t i = 0; i < n; i++)
+    if (needs_risk(r, scores + i * n_scores)) {
+      memcpy(needed + n_needed * width, rows + i * width, width * sizeof *rows);
+      places[n_needed++] = i;
+    }
+  for (size_t j = 0; j < n_needed; j++)
+    memcpy(found + j * n_scores, scores + places[j] * n_scores, n_scores * sizeof *scores);
+  demur_reasoner_score(r, needed, n_needed, 1u << DEMUR_OF_RISK, found);
+  for (size_t j = 0; j < n_needed; j++)
+    memcpy(scores + places[j] * n_scores, found + j * n_scores, n_scores * sizeof *scores);
+}
+
 /* What would be said of each judged scan could all be told: statements [n][n_statements] in the
  * order of its reasons, the nearest scans' site and the image as a whole at their own places
  * behind. */
@@ -127,7 +159,7 @@ find_statements(DemurReasoner *r, const double *kept, const size_t *judged, size
     const size_t m = MIN(CHUNK, n - start);
     for (size_t j = 0; j < m; j++)
       memcpy(rows + j * width, kept + judged[start + j] * width, width * sizeof(double));
-    demur_reasoner_score(r, rows, m, all);
+    score_scans(r, rows, m, all);
     for (size_t j = 0; j < m; j++) {
       const double *scores_of = all + j * (r->n_quantities + 1);
       state_scan(r, scores_of, rows + j * width, judged[start + j], candidates,

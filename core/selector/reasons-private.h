@@ -21,6 +21,8 @@ typedef enum {
   DEMUR_N_QUANTITY_KINDS,
 } DemurQuantityKind;
 
+#define DEMUR_OF_ANY ((1u << DEMUR_N_QUANTITY_KINDS) - 1)
+
 typedef struct {
   DemurQuantityKind kind;
   size_t input;                    /* the column it is named by: a number's value, a text's first */
@@ -56,9 +58,9 @@ typedef struct {
   double contribution;
 } DemurReasonCandidate;
 
-/* scores [n][n_quantities + 1] of scans meta [n][width]: as they are, and with each quantity at
- * what is typical. */
-void demur_reasoner_score(const DemurReasoner *reasoner, const double *meta, size_t n,
+/* scores [n][n_quantities + 1] of scans meta [n][width]: as they are, and with each quantity of these kinds (their bits) at
+ * what is typical; those of others stay as they are. */
+void demur_reasoner_score(const DemurReasoner *reasoner, const double *meta, size_t n, guint kinds,
                           double *scores);
 /* What lowers the score, the most first: one at least, then only what does. candidates has room for
  * all quantities; scores are of one scan. */

@@ -180,22 +180,31 @@ demur_reasoner_free(DemurReasoner *r) {
   g_free(r);
 }
 
-/* scores [n][n_quantities + 1] of scans meta [n][width]: as they are, and with each quantity at
- * what is typical. */
 void
-demur_reasoner_score(const DemurReasoner *r, const double *meta, size_t n, double *scores) {
+demur_reasoner_score(const DemurReasoner *r, const double *meta, size_t n, guint kinds,
+                     double *scores) {
   const DemurSelector *s = r->selector;
-  const size_t width = s->columns->n_columns, n_rows = r->n_quantities + 1;
-  g_autofree double *rows = g_new(double, n *n_rows *width);
+  const size_t width = s->columns->n_columns;
+  g_autofree size_t *places =
+      g_new(size_t, r->n_quantities + 1); /* of each row among a scan's scores */
+  size_t n_rows = 1;
+  places[0] = 0;
+  for (size_t q = 0; q < r->n_quantities; q++)
+    if (kinds & 1u << r->quantities[q].kind)
+      places[n_rows++] = q + 1;
+  g_autofree double *rows = g_new(double, n *n_rows *width), *found = g_new(double, n *n_rows);
   for (size_t i = 0; i < n; i++)
-    for (size_t q = 0; q < n_rows; q++) {
-      double *row = rows + (i * n_rows + q) * width;
+    for (size_t k = 0; k < n_rows; k++) {
+      double *row = rows + (i * n_rows + k) * width;
       memcpy(row, meta + i * width, width * sizeof(double));
-      for (size_t c = 0; q > 0 && c < s->n_inputs; c++)
-        if (demur_reasoner_belongs(r, &r->quantities[q - 1], c))
+      for (size_t c = 0; k > 0 && c < s->n_inputs; c++)
+        if (demur_reasoner_belongs(r, &r->quantities[places[k] - 1], c))
           row[s->inputs[c]] = r->summaries[c].median;
     }
-  demur_selector_scores(s, 0, rows, n * n_rows, scores);
+  demur_selector_scores(s, 0, rows, n * n_rows, found);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n_rows; k++)
+      scores[i * (r->n_quantities + 1) + places[k]] = found[i * n_rows + k];
 }
 
 int
@@ -421,7 +430,7 @@ demur_reasoner_explain(const DemurReasoner *r, const double *meta,
   g_autofree float *inputs = g_new(float, MAX(r->selector->n_inputs, 1));
   demur_selector_inputs(r->selector, meta, 1, inputs);
   g_autofree double *scores = g_new(double, r->n_quantities + 1);
-  demur_reasoner_score(r, meta, 1, scores);
+  demur_reasoner_score(r, meta, 1, DEMUR_OF_ANY, scores);
   g_autofree DemurReasonCandidate *candidates =
       g_new(DemurReasonCandidate, MAX(r->n_quantities, 1));
   const size_t n = demur_reasoner_candidates(r, scores, candidates);

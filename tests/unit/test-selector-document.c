@@ -1,6 +1,7 @@
 /* From a cohort to a selector and through its document: the same bytes, the same scores, and no
  * damaged document gets in. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -70,6 +71,36 @@ scores_come_back_bit_for_bit(void) {
   }
   g_aligned_free(before);
   g_aligned_free(after);
+}
+
+static int
+compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Where only the lowest matter, those are to the last bit what they are among all, and the others above them. */
+static void
+lowest_scores_are_those_of_all(void) {
+  g_assert_cmpuint(demur_selector_n_networks(shared_selector), >, 1);
+  const size_t n = shared_selector->n_kept;
+  DEMUR_AUTO_ALIGNED double *meta = demur_selector_kept_meta(shared_selector);
+  g_autofree double *all = g_new(double, n), *some = g_new(double, n);
+  demur_selector_scores(shared_selector, 0, meta, n, all);
+  g_autofree double *sorted = g_memdup2(all, n * sizeof *all);
+  qsort(sorted, n, sizeof *sorted, compare_doubles);
+  const size_t lowest[] = {1, 2, n / 10, n / 2, n - 1, n};
+  const double limits[] = {-INFINITY, 0.0, sorted[n / 4], sorted[n - 1], INFINITY};
+  for (size_t l = 0; l < G_N_ELEMENTS(lowest); l++)
+    for (size_t b = 0; b < G_N_ELEMENTS(limits); b++) {
+      demur_selector_lowest_scores(shared_selector, meta, n, lowest[l], limits[b], some);
+      for (size_t i = 0; i < n; i++)
+        if (all[i] <= sorted[lowest[l] - 1] || all[i] < limits[b])
+          g_assert_true(memcmp(&some[i], &all[i], sizeof all[i]) == 0);
+        else
+          g_assert_true(some[i] <= all[i] && some[i] > sorted[lowest[l] - 1] &&
+                        some[i] >= limits[b]);
+    }
 }
 
 /* A scan's score does not depend on what is scored beside it, nor on its place among the rows. */
@@ -667,6 +698,7 @@ main(int argc, char **argv) {
   g_test_add_func("/selector/document/threads", same_bytes_at_any_number_of_threads);
   g_test_add_func("/selector/document/scores", scores_come_back_bit_for_bit);
   g_test_add_func("/selector/document/alone", scores_are_of_one_scan_alone);
+  g_test_add_func("/selector/document/lowest", lowest_scores_are_those_of_all);
   g_test_add_func("/selector/document/identifiers", document_holds_no_identifier);
   g_test_add_func("/selector/document/damaged", damaged_documents_are_refused);
   g_test_add_func("/selector/document/version-1", documents_of_version_1_are_read);
