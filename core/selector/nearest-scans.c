@@ -1,7 +1,7 @@
 /* Squared distances of all scans as whole numbers, which have the order of floats from 0 on. The k least: the k-th least of the
  * minima of groups of GROUP scans is no less than the k-th least of all, and a little above it; only groups that reach below it
- * are looked at. The k-th least of n numbers is found by halving the range of what it can be, a count of n at each of 32 steps.
- * Cost: kept x columns multiplications, and about a tenth of that for the choice. */
+ * are looked at. Such a bound is found by halving the range of what it can be, a count of all at each of up to 32 steps.
+ * Cost: kept x columns multiplications, and about as much time for the choice. */
 #include "selector/nearest-scans.h"
 
 #include <stdlib.h>
@@ -103,19 +103,21 @@ find_minima(const guint32 *keys, size_t stride, guint32 *minima) {
     }
 }
 
-/* The k-th least of n; FAR where there are fewer. */
+/* A bound within which k of n keys lie and up to slack more; the k-th least where more than that are within it; FAR where there are fewer. */
 VECTOR_CLONES static guint32
-kth_least(const guint32 *keys, size_t n, size_t k) {
+bound_of(const guint32 *keys, size_t n, size_t k, size_t slack) {
   guint32 low = 0, high = FAR;
   while (low < high) {
     const guint32 middle = low + (high - low) / 2;
     guint32 n_within = 0;
     for (size_t i = 0; i < n; i++)
       n_within += keys[i] <= middle;
-    if (n_within >= k)
-      high = middle;
-    else
+    if (n_within < k)
       low = middle + 1;
+    else if (n_within <= k + slack)
+      return middle;
+    else
+      high = middle;
   }
   return high;
 }
@@ -136,7 +138,7 @@ find_near(const DemurScanFinder *finder, const float *input, gssize exclude, siz
   if (exclude >= 0)
     keys[exclude] = FAR;
   find_minima(keys, finder->stride, minima);
-  const guint32 farthest = kth_least(minima, n_groups, k);
+  const guint32 farthest = bound_of(minima, n_groups, k, k / 16);
   size_t n_near = 0;
   for (size_t g = 0; g < n_groups; g++) {
     groups[n_near] = (guint32)g;
@@ -167,7 +169,7 @@ keep_nearest(guint64 *near, size_t n, size_t k) {
   g_autofree guint32 *keys = g_new(guint32, n);
   for (size_t i = 0; i < n; i++)
     keys[i] = (guint32)(near[i] >> 32);
-  const guint32 farthest = kth_least(keys, n, k);
+  const guint32 farthest = bound_of(keys, n, k, 0);
   size_t n_within = 0;
   for (size_t i = 0; i < n; i++)
     n_within += keys[i] <= farthest;
