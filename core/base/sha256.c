@@ -44,6 +44,23 @@ demur_sha256_finish_hex(DemurSha256 *sha) {
   return hex;
 }
 
+void
+demur_sha256_of_block(gconstpointer bytes, size_t length, guint8 digest[DEMUR_SHA256_BYTES]) {
+  g_return_if_fail(length <= DEMUR_SHA256_BLOCK);
+  guint8 block[64] = {0}; /* FIPS 180-4, 5.1.1: the bytes, a one bit, their number of bits */
+  memcpy(block, bytes, length);
+  block[length] = 0x80;
+  block[62] = (guint8)(8 * length >> 8);
+  block[63] = (guint8)(8 * length);
+  SHA256_CTX context;
+  expect(SHA256_Init(&context));
+  SHA256_Transform(&context, block);
+  for (size_t w = 0; w < 8; w++) {
+    const guint32 word = GUINT32_TO_BE(context.h[w]);
+    memcpy(digest + 4 * w, &word, sizeof word);
+  }
+}
+
 char *
 demur_sha256_of_text(const char *text) {
   DemurSha256 sha;

@@ -21,6 +21,11 @@ void demur_sha256_finish(DemurSha256 *sha, guint8 digest[DEMUR_SHA256_BYTES]);
 /* The same in lower-case hexadecimal (owned). */
 char *demur_sha256_finish_hex(DemurSha256 *sha);
 
+#define DEMUR_SHA256_BLOCK 55 /* bytes that are one block with what stands behind them */
+
+/* The digest of at most that many bytes, in one block: for thousands of them. */
+void demur_sha256_of_block(gconstpointer bytes, size_t length, guint8 digest[DEMUR_SHA256_BYTES]);
+
 /* The digest of one text (owned), lower-case hexadecimal. */
 char *demur_sha256_of_text(const char *text);
 

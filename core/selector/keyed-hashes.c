@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sha256-lanes.h"
+#include "base/sha256.h"
 
 #define ROUNDS 6u
-#define LANES DEMUR_SHA256_LANES
 
 typedef struct {
   const char *
@@ -18,49 +17,34 @@ typedef struct {
 static const Member members[] = {{"\n \"patient" SHARED_END, TRUE},
                                  {"\n \"reference" SHARED_END, FALSE}};
 
-/* bits [LANES] of F(key, number, halves [LANES]): a message of the key, the number and the half, its lowest byte first. */
-static void
-round_of(const guint8 *key, guint8 number, const guint32 *halves, guint32 *bits) {
-  guint32 words[16][LANES] = {{0}}, digests[8][LANES];
-  for (size_t t = 0; t < DEMUR_HASH_KEY_BYTES / 4; t++) {
-    guint32 word;
-    memcpy(&word, key + 4 * t, sizeof word);
-    for (size_t lane = 0; lane < LANES; lane++)
-      words[t][lane] = GUINT32_FROM_BE(word);
-  }
-  for (size_t lane = 0; lane < LANES; lane++) {
-    const guint32 half = GUINT32_SWAP_LE_BE(halves[lane]);
-    words[8][lane] = (guint32)number << 24 | half >> 8;
-    words[9][lane] = half << 24 | 0x800000;
-    words[15][lane] = 8 * (DEMUR_HASH_KEY_BYTES + 5);
-  }
-  demur_sha256_of_lanes(words, digests);
-  for (size_t lane = 0; lane < LANES; lane++)
-    bits[lane] = GUINT32_SWAP_LE_BE(digests[0][lane]); /* its first four bytes, the lowest first */
+static guint32
+round_of(const guint8 *key, guint8 number, guint32 half) {
+  guint8 block[DEMUR_HASH_KEY_BYTES + 5], digest[DEMUR_SHA256_BYTES];
+  memcpy(block, key, DEMUR_HASH_KEY_BYTES);
+  block[DEMUR_HASH_KEY_BYTES] = number;
+  const guint32 little = GUINT32_TO_LE(half);
+  memcpy(block + DEMUR_HASH_KEY_BYTES + 1, &little, sizeof little);
+  demur_sha256_of_block(block, sizeof block, digest);
+  guint32 bits;
+  memcpy(&bits, digest, sizeof bits);
+  return GUINT32_FROM_LE(bits);
 }
 
-static void
-permute(guint64 hashes[LANES], const guint8 *key, gboolean back) {
-  guint32 left[LANES], right[LANES], bits[LANES];
-  for (size_t lane = 0; lane < LANES; lane++) {
-    left[lane] = (guint32)(hashes[lane] >> 32);
-    right[lane] = (guint32)hashes[lane];
-  }
+static guint64
+permute(guint64 hash, const guint8 *key, gboolean back) {
+  guint32 left = (guint32)(hash >> 32), right = (guint32)hash;
   for (guint8 i = 0; i < ROUNDS; i++) {
-    round_of(key, back ? (guint8)(ROUNDS - 1 - i) : i, back ? left : right, bits);
-    for (size_t lane = 0; lane < LANES; lane++) {
-      const guint32 half = bits[lane] ^ (back ? right : left)[lane];
-      if (back) {
-        right[lane] = left[lane];
-        left[lane] = half;
-      } else {
-        left[lane] = right[lane];
-        right[lane] = half;
-      }
+    if (back) {
+      const guint32 half = right ^ round_of(key, (guint8)(ROUNDS - 1 - i), left);
+      right = left;
+      left = half;
+    } else {
+      const guint32 half = left ^ round_of(key, i, right);
+      left = right;
+      right = half;
     }
   }
-  for (size_t lane = 0; lane < LANES; lane++)
-    hashes[lane] = (guint64)left[lane] << 32 | right[lane];
+  return (guint64)left << 32 | right;
 }
 
 static int
@@ -76,11 +60,11 @@ rewrite_hashes(char *base64, size_t length, gboolean ascending, const guint8 *ke
   gsize n_bytes;
   g_autofree guchar *bytes = g_base64_decode(one, &n_bytes);
   const size_t n = n_bytes / sizeof(guint64);
-  g_autofree guint64 *hashes = g_new0(guint64, n + LANES);
+  g_autofree guint64 *hashes = g_new(guint64, n + 1);
   if (n_bytes > 0)
     memcpy(hashes, bytes, n * sizeof *hashes);
-  for (size_t i = 0; i < n; i += LANES)
-    permute(hashes + i, key, back);
+  for (size_t i = 0; i < n; i++)
+    hashes[i] = permute(hashes[i], key, back);
   if (ascending)
     qsort(hashes, n, sizeof *hashes, compare);
   g_autofree char *again = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);

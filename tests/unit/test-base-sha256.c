@@ -1,6 +1,4 @@
 /* SHA-256: the examples of FIPS 180-4 and GLib's own digests. */
-#include "base/processor.h"
-#include "base/sha256-lanes.h"
 #include "base/sha256.h"
 #include "support/support.h"
 
@@ -68,42 +66,6 @@ any_length_in_any_pieces_is_as_glib_says(void) {
       g_assert_cmpstr(hex, ==, right);
     }
   }
-}
-
-/* By each level of the processor, messages of every length that is one block. */
-static void
-lanes_are_messages_alone(void) {
-  enum { LANES = DEMUR_SHA256_LANES, LONGEST = 55 };
-  const DemurProcessor highest = demur_processor_level();
-  for (DemurProcessor level = DEMUR_PROCESSOR_PLAIN; level <= highest; level++) {
-    demur_processor_limit(level);
-    for (size_t first = 0; first <= LONGEST; first += LANES) {
-      guint32 words[16][LANES], digests[8][LANES];
-      guint8 blocks[LANES][64] = {{0}};
-      for (size_t lane = 0; lane < LANES; lane++) {
-        const size_t length = MIN(first + lane, LONGEST);
-        for (size_t i = 0; i < length; i++)
-          blocks[lane][i] = (guint8)(i * 37 + lane * 101 + level);
-        blocks[lane][length] = 0x80;
-        blocks[lane][62] = (guint8)(8 * length >> 8);
-        blocks[lane][63] = (guint8)(8 * length);
-        for (size_t t = 0; t < 16; t++)
-          words[t][lane] = (guint32)blocks[lane][4 * t] << 24 |
-                           (guint32)blocks[lane][4 * t + 1] << 16 |
-                           (guint32)blocks[lane][4 * t + 2] << 8 | blocks[lane][4 * t + 3];
-      }
-      demur_sha256_of_lanes(words, digests);
-      for (size_t lane = 0; lane < LANES; lane++) {
-        g_autofree char *right = g_compute_checksum_for_data(G_CHECKSUM_SHA256, blocks[lane],
-                                                             MIN(first + lane, LONGEST));
-        g_autoptr(GString) ours = g_string_new(NULL);
-        for (size_t k = 0; k < 8; k++)
-          g_string_append_printf(ours, "%08x", digests[k][lane]);
-        g_assert_cmpstr(ours->str, ==, right);
-      }
-    }
-  }
-  demur_processor_limit(highest);
 }
 
 static void
@@ -207,7 +169,6 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/sha256/examples-of-the-standard", examples_of_the_standard);
   g_test_add_func("/sha256/any-length", any_length_in_any_pieces_is_as_glib_says);
-  g_test_add_func("/sha256/lanes", lanes_are_messages_alone);
   g_test_add_func("/sha256/sealed-document", a_document_is_sealed_by_the_rest_of_it);
   g_test_add_func("/sha256/framed-values", framed_values_cannot_run_together);
   g_test_add_func("/base/sha256/neighbours", neighbours_do_not_run_together);
