@@ -287,10 +287,42 @@ add_counts(DemurPages *p, const DemurReportWatch *w) {
       w->n_before, w->n_trained, w->n_gone, DEMUR_SMALL_CELL, digest);
 }
 
+/* Alarms of other watches, one a row. name: of the page's selector. */
 static void
-add_stops(DemurPages *p, const DemurReportStop *stops, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    demur_section_text(p, DEMUR_TEXT_BODY, "%s", stops[i].sentence);
+add_stops(DemurPages *p, const char *name, const DemurReportStop *stops, size_t n) {
+  DemurRows rows = demur_rows_new();
+  gboolean any_unsure = FALSE, any_other = FALSE, any_own = FALSE;
+  for (size_t i = 0; i < n; i++) {
+    const DemurReportStop *s = &stops[i];
+    const gboolean other = !s->unsure && g_strcmp0(s->selector, name) != 0;
+    any_unsure |= s->unsure;
+    any_other |= other;
+    any_own |= !s->unsure && !other;
+    demur_rows_cell(&rows, g_strdup_printf("%" G_GINT64_FORMAT, s->alarm));
+    demur_rows_cell(&rows, g_strdup_printf("%s%s", s->selector, s->unsure ? " ?" : ""));
+    demur_rows_cell(&rows, g_strdup(s->site ? s->site : "every site"));
+    demur_rows_cell(&rows, g_strdup(demur_watch_columns[s->signal].title));
+    demur_rows_cell(&rows, date(s->created));
+    demur_rows_end(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {{"Alarm", FALSE, 44, FALSE},
+                                       {"Watch over", FALSE, 110, TRUE},
+                                       {"Site", FALSE, 80, TRUE},
+                                       {"Signal", FALSE, 110, TRUE},
+                                       {"Since", FALSE, 98, FALSE}};
+  table_of_some(p, &rows, G_N_ELEMENTS(columns), columns);
+  if (any_own)
+    demur_section_text(p, DEMUR_TEXT_BODY,
+                       "Alarms of watches over this selector's own name stop this site too.");
+  if (any_other)
+    demur_section_text(
+        p, DEMUR_TEXT_BODY,
+        "Under another name, where no mark stands, it is the same selector: until a person "
+        "lifts the alarm, no new risk is shown under this name either.");
+  if (any_unsure)
+    demur_section_text(p, DEMUR_TEXT_BODY,
+                       "Marked by ?: what was watched there is damaged or gone, and nothing tells "
+                       "whether it was this selector.");
 }
 
 static void
@@ -315,7 +347,7 @@ add_other_stops(DemurPages *p, const DemurReportUse *use) {
                      "Stopped since %s by what a watch over another name saw: no new risk is shown "
                      "until a person lifts the alarms below.",
                      since);
-  add_stops(p, use->stops, use->n_stops);
+  add_stops(p, p->input->selector.name, use->stops, use->n_stops);
   add_what_to_do(p);
 }
 
@@ -328,7 +360,7 @@ add_watch(DemurPages *p, const DemurReportWatch *w) {
     demur_section_text(p, DEMUR_TEXT_SECTION, "Watch in use: every site");
   demur_section_text(p, DEMUR_TEXT_STRONG, "%s%s", w->simulated ? "Simulated data. " : "",
                      w->headline);
-  add_stops(p, w->stops, w->n_stops);
+  add_stops(p, p->input->selector.name, w->stops, w->n_stops);
   if (w->stopped)
     add_what_to_do(p);
   g_autofree char *began = date(w->began),

@@ -40,7 +40,7 @@ write_signal(DemurJson *json, const DemurReportSignal *s) {
   demur_json_bool(json, "alarm", s->alarm);
   demur_json_string(json, "alarm_reached", s->alarm_reached);
   demur_json_string(json, "since", s->since);
-  demur_json_string(json, "sentence", s->change);
+  demur_json_string(json, "sentence", s->change_iso);
   demur_json_begin_array(json, "path");
   for (size_t i = 0; i < s->n_points; i++) {
     demur_json_begin_object(json, NULL);
@@ -56,7 +56,7 @@ static void
 write_alarm(DemurJson *json, const DemurReportAlarm *a) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "signal", demur_watch_columns[a->signal].name);
-  demur_json_string(json, "sentence", a->change);
+  demur_json_string(json, "sentence", a->change_iso);
   demur_json_string(json, "created", a->created);
   demur_json_bool(json, "withholds", a->withholds);
   demur_json_string(json, "lifted", a->lifted);

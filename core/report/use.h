@@ -24,6 +24,7 @@ typedef struct {
   gboolean alarm;
   const char *alarm_reached; /* when; NULL: no alarm */
   const char *change;        /* in words; NULL: nothing to tell, or of too few patients */
+  const char *change_iso;    /* the same for the JSON */
   const char *since;         /* when it began, where change is told */
   size_t n_points;
   const size_t *at;         /* [n_points] patients, ascending */
@@ -35,8 +36,8 @@ typedef struct {
 
 typedef struct {
   DemurWatchSignal signal;
-  const char *title; /* of the signal */
-  const char *change, *created;
+  const char *title;                         /* of the signal */
+  const char *change, *change_iso, *created; /* iso: for the JSON */
   gboolean withholds;
   const char *lifted, *lifted_by, *lifted_why; /* NULL: not lifted */
 } DemurReportAlarm;
@@ -47,8 +48,8 @@ typedef struct {
   DemurWatchSignal signal;
   const char *selector, *site; /* that the watch is over; site NULL: every one */
   const char *created;
-  gboolean unsure;                     /* nothing tells whether it is this selector */
-  const char *sentence, *sentence_iso; /* iso: for the JSON */
+  gboolean unsure;          /* nothing tells whether it is this selector */
+  const char *sentence_iso; /* for the JSON */
 } DemurReportStop;
 
 typedef struct {

@@ -56,8 +56,15 @@ take_path(DemurUsed *used, const DemurWatchSignalResult *result, DemurReportSign
   signal->evidence = evidence;
 }
 
+/* For pages: their days are in words, where NULL stands for the English of files. */
+static const char *
+english(const char *text) {
+  return text;
+}
+
 static DemurReportSignal
-signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *line) {
+signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *line,
+          const char *change) {
   const DemurWatchSignalResult *r = &state->result->signals[line->signal];
   const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
   DemurReportSignal signal = {.signal = line->signal,
@@ -81,7 +88,8 @@ signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *l
   }
   const char *since = patients[r->rows[r->change]].when;
   if (line->change != NULL && *line->change != '\0') {
-    signal.change = own_text(used, line->change);
+    signal.change = own_text(used, change);
+    signal.change_iso = own_text(used, line->change);
     signal.since = since;
     signal.change_at = r->change;
   }
@@ -98,25 +106,26 @@ stops_of(DemurUsed *used, const char *name, const GPtrArray *stops, size_t *n) {
     DemurWatchSignal signal = DEMUR_WATCH_SCORE;
     if (!demur_watch_from_name(stop->alarm->signal, &signal))
       continue; /* of a program that knew others */
-    all[(*n)++] = (DemurReportStop){
-        .alarm = stop->alarm->id,
-        .signal = signal,
-        .selector = stop->alarm->selector,
-        .site = stop->alarm->site,
-        .created = stop->alarm->created,
-        .unsure = stop->unsure,
-        .sentence = own(used, demur_watch_stop_words(stop, name, FALSE, NULL)),
-        .sentence_iso = own(used, demur_watch_stop_words(stop, name, TRUE, NULL))};
+    all[(*n)++] = (DemurReportStop){.alarm = stop->alarm->id,
+                                    .signal = signal,
+                                    .selector = stop->alarm->selector,
+                                    .site = stop->alarm->site,
+                                    .created = stop->alarm->created,
+                                    .unsure = stop->unsure,
+                                    .sentence_iso =
+                                        own(used, demur_watch_stop_words(stop, name, TRUE, NULL))};
   }
   return all;
 }
 
 static DemurReportWatch
 watch_of(DemurUsed *used, const DemurWatchState *state) {
-  g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL);
+  g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL),
+                       page = demur_watch_lines(state, english);
   DemurReportSignal *signals = own(used, g_new0(DemurReportSignal, MAX(lines->len, 1)));
   for (guint i = 0; i < lines->len; i++)
-    signals[i] = signal_of(used, state, lines->pdata[i]);
+    signals[i] =
+        signal_of(used, state, lines->pdata[i], ((const DemurWatchLine *)page->pdata[i])->change);
   DemurReportAlarm *alarms = own(used, g_new0(DemurReportAlarm, MAX(state->alarms->len, 1)));
   size_t n_alarms = 0;
   for (guint i = 0; i < state->alarms->len; i++) {
@@ -127,7 +136,8 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
     alarms[n_alarms++] =
         (DemurReportAlarm){.signal = signal,
                            .title = demur_watch_alarm_title(alarm, NULL),
-                           .change = own(used, demur_watch_alarm_change(state, alarm, NULL)),
+                           .change = own(used, demur_watch_alarm_change(state, alarm, english)),
+                           .change_iso = own(used, demur_watch_alarm_change(state, alarm, NULL)),
                            .created = alarm->created,
                            .withholds = alarm->withholds,
                            .lifted = alarm->lifted,
