@@ -53,7 +53,7 @@ typedef struct {
   gpointer wait_data;
   gboolean read_only;
   gboolean in_transaction;
-  gboolean gave_up; /* nobody waits for the answer any more: what comes is a failure */
+  gboolean gave_up; /* nobody waits for this statement's answer any more: what fails is that */
   gboolean listens; /* what it listens to, and its locks of open scans, are this session's */
   guint n_later;    /* statements on their way (run_later); > 0: the line is in pipeline mode */
   guint session;    /* grows with every connection: what was prepared in an earlier one is gone */
@@ -104,11 +104,11 @@ static const struct {
   const char *state; /* how the SQLSTATE begins (PostgreSQL, Error Codes) */
   DemurFault fault;
 } faults[] = {
-    {"55P03", DEMUR_FAULT_LOCKED},  {"40", DEMUR_FAULT_LOCKED},     {"53100", DEMUR_FAULT_FULL},
-    {"42501", DEMUR_FAULT_REFUSED}, {"25006", DEMUR_FAULT_REFUSED}, {"28", DEMUR_FAULT_REFUSED},
-    {"XX001", DEMUR_FAULT_DAMAGED}, {"XX002", DEMUR_FAULT_DAMAGED}, {"58", DEMUR_FAULT_DISK},
-    {"08", DEMUR_FAULT_AWAY},       {"57P", DEMUR_FAULT_AWAY},      {"3D000", DEMUR_FAULT_OTHER},
-    {"22021", DEMUR_FAULT_TEXT},    {"22P05", DEMUR_FAULT_TEXT},
+    {"55P03", DEMUR_FAULT_LOCKED}, {"40", DEMUR_FAULT_LOCKED},     {"53100", DEMUR_FAULT_FULL},
+    {"53200", DEMUR_FAULT_MEMORY}, {"42501", DEMUR_FAULT_REFUSED}, {"25006", DEMUR_FAULT_REFUSED},
+    {"28", DEMUR_FAULT_REFUSED},   {"XX001", DEMUR_FAULT_DAMAGED}, {"XX002", DEMUR_FAULT_DAMAGED},
+    {"58", DEMUR_FAULT_DISK},      {"08", DEMUR_FAULT_AWAY},       {"57P", DEMUR_FAULT_AWAY},
+    {"3D000", DEMUR_FAULT_OTHER},  {"22021", DEMUR_FAULT_TEXT},    {"22P05", DEMUR_FAULT_TEXT},
 };
 
 /* Keeps what went wrong; always FALSE. text: one line of it. */
@@ -220,6 +220,7 @@ next_result(Connection *c) {
 static PGresult *
 last_result(Connection *c, int sent) {
   PGresult *last = NULL;
+  c->gave_up = FALSE;
   for (PGresult *result; sent == 1 && (result = next_result(c)) != NULL; last = result)
     PQclear(last);
   return last;
@@ -267,6 +268,7 @@ free_line(Connection *c, gboolean keep) {
     s->fault_behind = c->fault;
     s->message_behind = g_strdup(c->message);
   }
+  c->gave_up = FALSE;
 }
 
 /* What came of the statements that were put off: each gives its result and an end, behind the last of
@@ -284,6 +286,7 @@ drain(Connection *c) {
     PQclear(next_result(c));
   }
   PQclear(next_result(c));
+  c->gave_up = FALSE;
   c->n_later = 0;
   return (PQexitPipelineMode(c->server) == 1 || !ok || fail(c, NULL)) && ok;
 }
@@ -676,6 +679,7 @@ begin_write(Connection *c) {
   for (guint n_asked = 0;;) {
     if (!drain(c) || (PQsendQuery(c->server, sql) != 1 && !fail(c, NULL)))
       return FALSE;
+    c->gave_up = FALSE;
     gboolean goes_on = TRUE;
     while (goes_on && !has_answered(c, DEMUR_WAIT_STEP_MS))
       goes_on = c->wait(DEMUR_WAIT_LOCK, n_asked++, c->wait_data);
@@ -949,6 +953,7 @@ take_row(Statement *s) {
     s->rows = NULL;
     return DEMUR_STEP_FAILED;
   }
+  c->gave_up = FALSE; /* it was answered all the same */
   c->n_changed = g_ascii_strtoll(PQcmdTuples(s->rows), NULL, 10);
   return DEMUR_STEP_DONE;
 }

@@ -12,6 +12,9 @@ static const char *const advice[DEMUR_N_FAULTS] = {
     [DEMUR_FAULT_LOCKED] =
         N_("another program has been writing to it all the while; try again when it is done"),
     [DEMUR_FAULT_FULL] = N_("the disk is full; make room and try again, nothing was half written"),
+    [DEMUR_FAULT_MEMORY] =
+        N_("the server has no memory left for it, and nothing was half written; try again, and ask "
+           "who administers the server where it stays so"),
     [DEMUR_FAULT_RIGHTS] = N_("it can't be written; check the rights of the file and its folder"),
     [DEMUR_FAULT_DAMAGED] = N_("it is damaged; bring back a copy, and run `demur verify`"),
     [DEMUR_FAULT_DISK] = N_("the disk can't be read or written; check it and the room left on it"),
@@ -62,6 +65,7 @@ error_of_server(DemurFault fault, const char *path, const char *doing) {
     return demur_error_new(
         DEMUR_ERROR_AWAY, "workspace %s: %s: the server asks for a password, and there is none; %s",
         path, doing, advice[fault]);
+  case DEMUR_FAULT_MEMORY:
   case DEMUR_FAULT_REFUSED:
     return demur_error_new(DEMUR_ERROR_STORE, "workspace %s: %s: %s", path, doing, advice[fault]);
   default:

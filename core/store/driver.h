@@ -28,6 +28,7 @@ typedef enum {
   DEMUR_FAULT_OTHER,
   DEMUR_FAULT_LOCKED,  /* another program holds the lock for longer than is waited for */
   DEMUR_FAULT_FULL,    /* no room */
+  DEMUR_FAULT_MEMORY,  /* the server has no memory left for it */
   DEMUR_FAULT_RIGHTS,  /* it may not be read or written */
   DEMUR_FAULT_DAMAGED, /* what is there is no database any more */
   DEMUR_FAULT_DISK,    /* it can't be read or written */

@@ -411,6 +411,54 @@ who_waits_may_give_up(void) {
   g_assert_no_error(error);
 }
 
+/* ---- what went wrong ---- */
+
+/* At once. */
+static gboolean
+give_up(DemurWait what, guint n_asked, gpointer data) {
+  (void)what, (void)n_asked, (void)data;
+  return FALSE;
+}
+
+static DemurFault
+fault_of(DemurConnection *connection, const char *sql) {
+  const char *message;
+  g_assert_false(connection->driver->run_script(connection, sql));
+  const DemurFault fault = connection->driver->fault(connection, &message);
+  g_test_message("%d: %s", fault, message);
+  return fault;
+}
+
+#define RAISE(state)                                                                               \
+  "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '" state "', MESSAGE = 'as it says'; END $$"
+#define OUTLASTS_A_TAKING_BACK                                                                     \
+  "DO $$ BEGIN PERFORM pg_catalog.pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END $$"
+
+/* What a server says is told by what it is, and a statement that was given up, and done all the same, says nothing of the
+ * next: by itself, among others, and where its rows are read. */
+static void
+each_fault_is_of_its_own_statement(void) {
+  g_autofree char *path = demur_test_store_path("/faults", "w");
+  g_autoptr(DemurWorkspace) made = open_workspace(path);
+  const DemurDriver *driver = demur_driver_postgres();
+  g_autoptr(GError) error = NULL;
+  DemurConnection *connection = driver->open(path, FALSE, FALSE, give_up, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(fault_of(connection, RAISE("53200")), ==, DEMUR_FAULT_MEMORY);
+  g_assert_false(demur_driver_fail(connection, path, "reading", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_assert_nonnull(strstr(error->message, "no memory left"));
+  g_assert_cmpint(fault_of(connection, "SELECT pg_catalog.pg_sleep(60)"), ==, DEMUR_FAULT_LOCKED);
+  g_assert_cmpint(fault_of(connection, RAISE("53100")), ==, DEMUR_FAULT_FULL);
+  g_assert_true(driver->run_script(connection, OUTLASTS_A_TAKING_BACK));
+  g_assert_cmpint(fault_of(connection, RAISE("53100")), ==, DEMUR_FAULT_FULL);
+  DemurStatement *statement = driver->prepare(connection, OUTLASTS_A_TAKING_BACK);
+  g_assert_cmpint(driver->step(statement), ==, DEMUR_STEP_DONE);
+  g_assert_cmpint(fault_of(connection, RAISE("53100")), ==, DEMUR_FAULT_FULL);
+  driver->finalize(statement);
+  driver->close(connection);
+}
+
 /* ---- rows, one by one ---- */
 
 /* Steps once: whether there is a row. */
@@ -511,6 +559,7 @@ main(int argc, char **argv) {
   ADD("who-waited-sees-what-was-written-meanwhile", who_waited_sees_what_was_written_meanwhile);
   ADD("who-waits-keeps-the-place-in-the-queue", who_waits_keeps_the_place_in_the_queue);
   ADD("who-waits-may-give-up", who_waits_may_give_up);
+  ADD("each-fault-is-of-its-own-statement", each_fault_is_of_its_own_statement);
   ADD("rows-come-before-the-last-is-read", rows_come_before_the_last_is_read);
   ADD("several-are-read-at-once", several_are_read_at_once);
   ADD("texts-are-utf8-whatever-the-address-says", texts_are_utf8_whatever_the_address_says);

@@ -17,7 +17,7 @@ static const struct {
     {"XX001", "it is damaged; bring back a copy", "the file"},
     {"XX002", "it is damaged; bring back a copy", "the file"},
     {"XX000", "run `demur verify`", "damaged"},
-    {"53200", "run `demur verify`", "damaged"},
+    {"53200", "no memory left", "damaged"},
     {"42501", "the server does not let this user do it", "damaged"},
 };
 
