@@ -76,7 +76,7 @@ demur_undo_assess_words(const DemurLastAssessment *last) {
   g_autofree char *n = demur_text_count(last->n_verdicts),
                   *earlier = demur_text_count(last->n_earlier),
                   *none = demur_text_count(last->n_verdicts - last->n_earlier);
-  g_autofree char *date = demur_text_date_in(last->created, demur_words_translate);
+  g_autofree char *date = demur_translate_day(demur_words_translate, last->created);
   return g_strdup_printf(
       _("The assessment of %s by selector %s gave %s %s a verdict. Taken back, %s of them have "
         "their earlier verdict again, with the opinions on it, and %s have none. %sWhat is taken "

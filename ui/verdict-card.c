@@ -759,7 +759,7 @@ add_provenance(DemurVerdictCard *card, const DemurScan *scan) {
   g_autofree char *tuned = isnan(scan->threshold)
                                ? g_strdup(_("not tuned"))
                                : g_strdup_printf(_("%s, threshold %s"), coverage, threshold);
-  g_autofree char *date = demur_text_date_in(scan->assessed, demur_words_translate);
+  g_autofree char *date = demur_translate_day(demur_words_translate, scan->assessed);
   add_pair(grid, 0, _("Model"), scan->model);
   add_pair(grid, 1, _("Selector"), selector);
   add_pair(grid, 2, _("Coverage"), tuned);
@@ -793,7 +793,7 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
                        : review->kind == DEMUR_REVIEW_DISAGREE ? _("disagreed")
                        : review->kind == DEMUR_REVIEW_COMMENT  ? _("commented")
                                                                : _("revealed the risk");
-    g_autofree char *day = demur_text_date_in(review->created, demur_words_translate);
+    g_autofree char *day = demur_translate_day(demur_words_translate, review->created);
     const gboolean is_earlier =
         review->verdict_id != scan->verdict_id || scan->outdated != DEMUR_CURRENT;
     g_autofree char *text = g_strdup_printf(

@@ -214,9 +214,9 @@ alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAl
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
   gtk_widget_add_css_class(box, "card");
   g_autofree char *change = demur_watch_alarm_words(state, alarm, demur_words_translate);
-  g_autofree char *created = demur_text_date_in(alarm->created, demur_words_translate),
+  g_autofree char *created = demur_translate_day(demur_words_translate, alarm->created),
                   *lifted_on = alarm->lifted != NULL
-                                   ? demur_text_date_in(alarm->lifted, demur_words_translate)
+                                   ? demur_translate_day(demur_words_translate, alarm->lifted)
                                    : NULL;
   g_autofree char *title = g_strdup_printf(_("Alarm %u of %s"), (guint)alarm->id, created);
   const gboolean stops = alarm->withholds && alarm->lifted == NULL;

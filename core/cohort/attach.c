@@ -16,7 +16,7 @@
 typedef struct {
   size_t column; /* in the table */
   DemurIntern texts;
-  DemurMissingWords missing;
+  DemurCellsNoticed missing;
   GArray *codes; /* guint32, by key code */
 } Taken;
 
@@ -212,7 +212,7 @@ join(Attach *a, size_t n_scans) {
     Taken *column = &g_array_index(a->taken, Taken, t);
     attached->attributes[t].values =
         demur_intern_steal(&column->texts, &attached->attributes[t].n_values);
-    demur_missing_words_warn(&column->missing, attached->attributes[t].name, attached->warnings);
+    demur_cells_noticed_warn(&column->missing, attached->attributes[t].name, attached->warnings);
   }
   demur_attribute_codes_warn(attached->attributes, attached->n_attributes, n_scans,
                              attached->warnings);

@@ -42,9 +42,9 @@ typedef struct {
   size_t capacity; /* rows allocated */
   DemurIds scans, patients, sites, splits;
   DemurIntern *attributes;
-  DemurMissingWords *missing; /* [n_attributes]: what was noticed of their cells */
+  DemurCellsNoticed *missing; /* [n_attributes]: what was noticed of their cells */
   GString *line;
-  DemurMissingWords missing_labels;
+  DemurCellsNoticed missing_labels;
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
   GArray *patient_lines;  /* guint64 [n_patients]: the line of its first row */
   GArray *scan_lines;     /* guint64 [n_scans] */
@@ -176,7 +176,7 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
   }
   const size_t n_attributes = import->header.others->len;
   import->attributes = g_new0(DemurIntern, MAX(n_attributes, 1));
-  import->missing = g_new0(DemurMissingWords, MAX(n_attributes, 1));
+  import->missing = g_new0(DemurCellsNoticed, MAX(n_attributes, 1));
   cohort->attributes = g_new0(DemurAttribute, MAX(n_attributes, 1));
   cohort->n_attributes = n_attributes;
   for (size_t a = 0; a < n_attributes; a++) {
@@ -534,10 +534,10 @@ warn(const Import *import, GPtrArray *warnings) {
     demur_ids_warn(&import->scans, warnings);
   demur_ids_warn(&import->sites, warnings);
   demur_ids_warn(&import->splits, warnings);
-  demur_missing_words_warn(&import->missing_labels, "label", warnings);
+  demur_cells_noticed_warn(&import->missing_labels, "label", warnings);
   demur_score_columns_warn(&import->scores, warnings);
   for (size_t a = 0; a < cohort->n_attributes; a++)
-    demur_missing_words_warn(&import->missing[a], cohort->attributes[a].name, warnings);
+    demur_cells_noticed_warn(&import->missing[a], cohort->attributes[a].name, warnings);
   if (import->at_cancer >= 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_FOLLOW_UP, NULL, NULL, NULL, import->n_left,
                              cohort->n_scans);

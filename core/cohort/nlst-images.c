@@ -23,7 +23,7 @@ typedef struct {
 
 struct DemurNlstImages {
   DemurIntern texts;
-  DemurMissingWords words; /* all columns' */
+  DemurCellsNoticed words; /* all columns' */
   GHashTable *screens;     /* "PID-T0" -> Images */
   GHashTable *series;      /* UID -> Images */
   GHashTable *screens_of;  /* UID -> the key of its screen (borrowed) */
@@ -179,7 +179,7 @@ demur_nlst_images_read(const char *path, DemurColumnMap *columns, GPtrArray *war
   const gboolean ok = read_rows(&reader, images, table, columns, warnings, error);
   if (ok) {
     demur_ids_warn(&reader.pids, warnings);
-    demur_missing_words_warn(&images->words, demur_table_name(table), warnings);
+    demur_cells_noticed_warn(&images->words, demur_table_name(table), warnings);
   }
   demur_table_header_clear(&reader.header);
   demur_table_faults_clear(&reader.faults);

@@ -93,7 +93,7 @@ read_person_header(DemurTable *table, const DemurNlstOptions *options, DemurNlst
                                 .map = options->columns};
   if (!demur_table_header_read(&columns->header, table, &plan, warnings, error))
     return FALSE;
-  columns->missing = g_new0(DemurMissingWords, columns->header.n_columns);
+  columns->missing = g_new0(DemurCellsNoticed, columns->header.n_columns);
   columns->minus_ones = g_array_new(FALSE, FALSE, sizeof(DemurTableField));
   if (columns->site < 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_ONE_SITE, "cen", only_site.text, NULL, 0, 0);

@@ -57,7 +57,7 @@ typedef struct {
   gssize pid, site, screens[DEMUR_NLST_N_SCREENS], cancer, followup, death, split; /* persons */
   gssize cancer_free;         /* in place of followup */
   gssize year, series;        /* scores */
-  DemurMissingWords *missing; /* [n of columns] */
+  DemurCellsNoticed *missing; /* [n of columns] */
   GStringChunk *lines;        /* texts of cells that had line ends; NULL: none */
   DemurNlstDayCodes codes[DEMUR_NLST_N_DAY_COLUMNS]; /* persons */
   GArray *minus_ones;      /* DemurTableField of scr_days0: a day, or a code */

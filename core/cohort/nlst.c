@@ -44,7 +44,7 @@ read_score_header(DemurTable *table, const DemurNlstOptions *options, DemurNlstC
                                 .map = options->columns};
   if (!demur_table_header_read(&columns->header, table, &plan, warnings, error))
     return FALSE;
-  columns->missing = g_new0(DemurMissingWords, columns->header.n_columns);
+  columns->missing = g_new0(DemurCellsNoticed, columns->header.n_columns);
   if (demur_score_columns_n_classes(&columns->scores) == 2)
     return TRUE;
   demur_error_set(error, DEMUR_ERROR_INPUT,
@@ -57,7 +57,7 @@ static void
 warn_missing(const DemurNlstColumns *columns, GPtrArray *warnings) {
   for (guint a = 0; a < columns->header.others->len; a++) {
     const size_t column = g_array_index(columns->header.others, size_t, a);
-    demur_missing_words_warn(&columns->missing[column], columns->header.names[column], warnings);
+    demur_cells_noticed_warn(&columns->missing[column], columns->header.names[column], warnings);
   }
 }
 

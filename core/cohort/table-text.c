@@ -354,7 +354,7 @@ demur_table_is_missing(const DemurTableField *field) {
 }
 
 gboolean
-demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words) {
+demur_table_count_missing(const DemurTableField *field, DemurCellsNoticed *words) {
   if (!demur_table_is_missing(field))
     return FALSE;
   if (field->length > 0 && words->n++ == 0)
@@ -364,7 +364,7 @@ demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words
 
 const char *
 demur_table_value(const DemurTableField *field, GString *line, size_t *length,
-                  DemurMissingWords *words) {
+                  DemurCellsNoticed *words) {
   *length = 0;
   if (demur_table_count_missing(field, words))
     return "";
@@ -377,7 +377,7 @@ demur_table_value(const DemurTableField *field, GString *line, size_t *length,
 }
 
 void
-demur_missing_words_warn(const DemurMissingWords *words, const char *column, GPtrArray *warnings) {
+demur_cells_noticed_warn(const DemurCellsNoticed *words, const char *column, GPtrArray *warnings) {
   if (words->n_broken > 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_TRIMMED, column, NULL, NULL, words->n_broken, 0);
   if (words->n > 0)

@@ -55,18 +55,18 @@ typedef struct {
   size_t n;        /* that say in a word that nothing is recorded */
   char first[16];  /* the first such word */
   size_t n_broken; /* with line ends, tabs or control characters in them */
-} DemurMissingWords;
+} DemurCellsNoticed;
 
 /* demur_table_is_missing, and a word is counted. */
-gboolean demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words);
+gboolean demur_table_count_missing(const DemurTableField *field, DemurCellsNoticed *words);
 
 /* The value [*length] that a cell is kept as: "" where nothing is recorded, on one line (line holds it then),
  * else the field's own. What was done is counted. */
 const char *demur_table_value(const DemurTableField *field, GString *line, size_t *length,
-                              DemurMissingWords *words);
+                              DemurCellsNoticed *words);
 
 /* Adds a DEMUR_TABLE_MISSING_WORDS, and a DEMUR_TABLE_TRIMMED, of the column where there were any. */
-void demur_missing_words_warn(const DemurMissingWords *words, const char *column,
+void demur_cells_noticed_warn(const DemurCellsNoticed *words, const char *column,
                               GPtrArray *warnings);
 
 /* Why a field is no number, in a few words ("a decimal comma"), to stand in brackets behind it;

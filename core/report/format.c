@@ -161,12 +161,7 @@ demur_text_digest(const char *digest) {
 
 char *
 demur_text_date(const char *iso) {
-  return demur_text_date_in(iso, NULL);
-}
-
-char *
-demur_text_date_in(const char *iso, DemurTranslate translate) {
-  return demur_translate_day(translate, iso);
+  return demur_translate_day(NULL, iso);
 }
 
 const char *

@@ -64,9 +64,7 @@ const char *demur_text_recorded(const char *text);
 char *demur_text_digest(const char *digest);
 
 /* An ISO 8601 date or date and time as "27 November 2026"; the text itself where it is something
- * else. */
+ * else. In the reader's words: demur_translate_day. */
 char *demur_text_date(const char *iso);
-/* The same in the reader's words: "27. November 2026". */
-char *demur_text_date_in(const char *iso, DemurTranslate translate);
 
 G_END_DECLS

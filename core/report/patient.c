@@ -320,7 +320,7 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
   const DemurPalette *palette = demur_palette_paper();
   const double inner = f->width - 2 * MARGIN_X, bottom = f->height - 40;
   g_autofree char *date =
-      f->input->created ? demur_text_date_in(f->input->created, demur_patient_translate(f->input))
+      f->input->created ? demur_translate_day(demur_patient_translate(f->input), f->input->created)
                         : g_strdup(word(f->input, N_("undated")));
   const DemurSize size = demur_chart_text(cr, palette, date, 8, FALSE, palette->muted,
                                           f->width - MARGIN_X, HEADER_Y, 1, 0, inner / 3);
@@ -627,7 +627,7 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
              demur_text_percent(input->risk_raw, 1));
   g_autofree char *digest =
                       s->digest ? demur_text_digest(s->digest) : g_strdup(recorded(input, NULL)),
-                  *made = s->created ? demur_text_date_in(s->created, translate)
+                  *made = s->created ? demur_translate_day(translate, s->created)
                                      : g_strdup(word(input, N_("date not recorded")));
   add_pair(cells, word(input, N_("Selector")),
            g_strdup_printf(word(input, N_("%s, trained on cohort %s, %s, digest %s")), s->name,

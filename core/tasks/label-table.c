@@ -27,7 +27,7 @@ typedef struct {
   gboolean needs_site;
   DemurTableFaults faults;
   DemurIds scans, patients, sites;
-  DemurMissingWords missing; /* labels */
+  DemurCellsNoticed missing; /* labels */
 } Reader;
 
 /* An identifier without blanks at its ends (owned). */
@@ -160,7 +160,7 @@ read_rows(Reader *reader, DemurTable *table, DemurColumnMap *map, GArray *rows, 
   for (size_t k = 0; warnings != NULL && k < G_N_ELEMENTS(ids); k++)
     demur_ids_warn(ids[k], warnings);
   if (warnings != NULL)
-    demur_missing_words_warn(&reader->missing, "label", warnings);
+    demur_cells_noticed_warn(&reader->missing, "label", warnings);
   return TRUE;
 }
 

@@ -197,7 +197,7 @@ add_series_facts(DemurPatientSheet *page, const DemurSeriesRecord *series, GArra
   const DemurTranslate translate = translate_of(page);
   g_autofree char *iso = demur_person_date_text(series->study_date);
   add_fact(page, facts, N_("Study date"),
-           iso != NULL ? demur_text_date_in(iso, translate) : g_strdup(series->study_date));
+           iso != NULL ? demur_translate_day(translate, iso) : g_strdup(series->study_date));
   g_autofree char *kernel =
       series->kernel != NULL
           ? g_strdup_printf(demur_format(translate, N_(", kernel %s")), series->kernel)

@@ -164,7 +164,7 @@ demur_watch_line_evidence(const DemurWatchLine *line, DemurTranslate translate) 
       strcmp(most, now) == 0)
     return g_strdup_printf(demur_translate(translate, N_("e-value now %s; alarm at %s")), now,
                            limit);
-  g_autofree char *when = demur_text_date_in(line->most_reached, translate);
+  g_autofree char *when = demur_translate_day(translate, line->most_reached);
   return g_strdup_printf(demur_translate(translate, N_("e-value now %s, highest %s on %s; "
                                                        "alarm at %s")),
                          now, most, when, limit);
@@ -190,7 +190,7 @@ demur_watch_n_stops(const DemurWatchState *state) {
 
 static char *
 told_date(const char *time, gboolean iso, DemurTranslate translate) {
-  return iso ? g_strndup(time, strlen("2026-01-31")) : demur_text_date_in(time, translate);
+  return iso ? g_strndup(time, strlen("2026-01-31")) : demur_translate_day(translate, time);
 }
 
 /* Since when no new risk is shown (borrowed); NULL: risks are shown. *n_open: its own alarms that are not lifted. */
