@@ -24,7 +24,7 @@ const DemurRanks *demur_parallel_ranks(const DemurParallel *parallel);
 size_t demur_parallel_n_ranks(const DemurParallel *parallel); /* 1 without, and of NULL */
 
 /* One chunk's work; worker in [0, n_threads) names scratch memory that no other call uses
- * meanwhile. */
+ * meanwhile. 0 is the thread that maps. */
 typedef void (*DemurParallelFunc)(size_t chunk, guint worker, gpointer data);
 
 /* Calls func once for each chunk in [0, n_chunks) and returns when all have ended. parallel may be

@@ -8,7 +8,7 @@
  * so many lanes (its level). The entries are gone through in parts of PART: a pass without branches writes the lanes' s and P at each
  * risk's end, in the first cache. How many edges of a lane lie in the part follows from its s at the part's end; those of all lanes are put
  * in one list, and each step is done for the whole list before the next one: nothing waits for one edge's place, and no
- * branch hangs on one. Cost: O(n) vectors of 12 doubles and 16 counts, and 15 edges x log2 PART a coverage. The steps are functions of
+ * branch hangs on where it is. Cost: O(n) vectors of 12 doubles and 16 counts, and 15 edges x log2 PART a coverage. The steps are functions of
  * their own, never inlined: together they need more registers than there are. */
 #include "metrics/drawn-errors.h"
 
